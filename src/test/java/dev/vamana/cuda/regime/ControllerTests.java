@@ -18,6 +18,9 @@ public class ControllerTests extends LuceneTestCase {
   /** The same if one arm does more and the other answers sooner, and if requests are random. */
   private static final double CLOSE_IN_CONFLICT = 0.15;
 
+  /** Seconds after which a trial is repeated. */
+  private static final double BETWEEN_TRIALS = 120;
+
   /** What one arm does if it answers all. */
   private record Fixed(double rate, double meanWait) {}
 
@@ -107,7 +110,11 @@ public class ControllerTests extends LuceneTestCase {
     assertMostReach(missed);
   }
 
-  /** Requests come at a rate that both arms can serve: the one that answers sooner is better. */
+  /**
+   * Requests come at a rate that both arms can serve: the one that answers sooner is better. Waits
+   * scatter, so a trial is wrong more often than at full load: two of three times, with trials in
+   * between, the node has to do well.
+   */
   public void testOpenLoad() {
     List<String> missed = new ArrayList<>();
     for (int i = 0; i < 4; i++) {
@@ -119,8 +126,14 @@ public class ControllerTests extends LuceneTestCase {
       SimulatedNode node = controlled(costs, controller);
       node.open(rate);
       node.run(20);
-      node.run(10);
-      missed.add(missed(costs, node, 0, rate));
+      List<String> times = new ArrayList<>();
+      for (int time = 0; time < 3; time++) {
+        node.run(time == 0 ? 0 : BETWEEN_TRIALS);
+        node.run(10);
+        times.add(missed(costs, node, 0, rate));
+      }
+      times.removeIf(Objects::isNull);
+      missed.add(times.size() > 1 ? times.toString() : null);
     }
     assertMostReach(missed);
   }
