@@ -219,8 +219,6 @@ public class GpuSuiteTests extends LuceneTestCase {
             "batch, 8 segments of lists 2 in-memory",
             "batch, 5 segments of lists 1 exact",
             "batch, 5 segments of lists 2 exact",
-            "batch, 5 segments of lists 1 in-memory",
-            "batch, 5 segments of lists 2 in-memory",
             "batch, 1 segments of lists 1 exact",
             "batch, 1 segments of lists 2 exact"),
         names(compareDevices(lists)));

@@ -61,6 +61,9 @@ final class DevicesStage implements Stage {
   /** Items of the device with the most, in parts of the mean, before a measurement begins. */
   private static final double EVEN = 1.05;
 
+  /** Windows of a measurement's length after which it begins however uneven devices are. */
+  private static final int MOST_WINDOWS = 50;
+
   /** Seconds within which copies, moves and recoveries are expected. */
   private static final double PATIENCE = 60;
 
@@ -114,11 +117,11 @@ final class DevicesStage implements Stage {
         }
         Opened opened = new Opened(set, index, views);
         for (Placement placement : ofLists() ? LISTS : Placement.ALL) {
-          if (placement == Placement.EXACT || segments > 1) {
+          if (placement == Placement.EXACT || segments == SEGMENTS) {
             compare(context, opened, placement, devices);
           }
         }
-        if (segments > 1 && ofLists() == false) {
+        if (segments == SEGMENTS && ofLists() == false) {
           larger(context, opened, devices);
           lost(context, opened, devices);
         }
@@ -258,18 +261,17 @@ final class DevicesStage implements Stage {
     Load load = new Load(asking, batch);
     load.start();
     long end = System.nanoTime() + (long) (PATIENCE * 1e9);
-    while (isEven(opened, devices, context.options().seconds()) == false
-        && System.nanoTime() < end) {
+    while (devices.isSpread(opened.views) == false && System.nanoTime() < end) {
       Thread.sleep(1);
+    }
+    int windows = 0;
+    while (isEven(devices, context.options().seconds()) == false && windows < MOST_WINDOWS) {
+      windows++;
     }
     load.stop();
   }
 
-  private static boolean isEven(Opened opened, OpenDevices devices, double seconds)
-      throws InterruptedException {
-    if (devices.isSpread(opened.views) == false) {
-      return false;
-    }
+  private static boolean isEven(OpenDevices devices, double seconds) throws InterruptedException {
     if (devices.executor().devices().size() == 1) {
       return true;
     }
