@@ -37,8 +37,10 @@ public final class NeighborsRequest extends UntypedActionRequest
   /** Most slices of a run. */
   public static final int MAX_SLICES = 64;
 
-  // more slices by default would leave a small node too little memory for anything else
   private static final int MOST_DEFAULT_SLICES = 8;
+
+  // the vectors of larger batches in more slices might take more memory than a small node has
+  private static final int MOST_DEFAULT_DOCUMENTS = 2 * MAX;
 
   /** Least width of a search by default. */
   private static final int LEAST_DEFAULT_CANDIDATES = 100;
@@ -64,7 +66,7 @@ public final class NeighborsRequest extends UntypedActionRequest
    * @param batchSize documents that are searched together, 1 to {@value #MAX}
    * @param slices parts of the index whose batches are read, searched and written side by side, 1
    *     to {@value #MAX_SLICES}; null for the default: half the processors of the node, at most
-   *     {@value #MOST_DEFAULT_SLICES}
+   *     {@value #MOST_DEFAULT_SLICES}, and of at most 20,000 documents together
    * @param resume whether documents that are in the index to write to are left out
    */
   public record Options(
@@ -133,7 +135,8 @@ public final class NeighborsRequest extends UntypedActionRequest
      * @param processors processors of the node
      */
     int slices(long documents, int processors) {
-      int asked = slices == null ? Math.min(processors / 2, MOST_DEFAULT_SLICES) : slices;
+      int most = Math.min(MOST_DEFAULT_SLICES, MOST_DEFAULT_DOCUMENTS / batchSize);
+      int asked = slices == null ? Math.min(processors / 2, most) : slices;
       long batches = Math.ceilDiv(documents, batchSize);
       return Math.toIntExact(Math.max(1, Math.min(asked, batches)));
     }

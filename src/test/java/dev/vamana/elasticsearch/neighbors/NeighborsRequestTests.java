@@ -120,6 +120,8 @@ public class NeighborsRequestTests {
     assertEquals(1, byDefault.slices(100_000, 1));
     assertEquals(3, byDefault.slices(201, 64));
     assertEquals(1, byDefault.slices(0, 64));
+    assertEquals(4, request(1, null, 5_000).options().slices(100_000, 64));
+    assertEquals(2, request(1, null, 10_000).options().slices(100_000, 64));
     NeighborsRequest.Options asked = request(1, null, 100, 60).options();
     assertEquals(60, asked.slices(100_000, 1));
     assertEquals(2, asked.slices(200, 64));
