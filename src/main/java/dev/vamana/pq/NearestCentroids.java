@@ -60,17 +60,11 @@ public final class NearestCentroids {
 
     private final float[][] rows = new float[ROWS][dims];
     private final float[][] squares = new float[ROWS][TOGETHER];
-    // of the last block, whose columns may be shorter
-    private final float[][] lastSquares = new float[ROWS][TOGETHER];
     private final float[] scratch = new float[TOGETHER / 2];
     private final int[] nearest = new int[ROWS];
     private final float[] distances = new float[ROWS];
 
-    private Finder() {
-      for (float[] row : lastSquares) {
-        Arrays.fill(row, Float.POSITIVE_INFINITY);
-      }
-    }
+    private Finder() {}
 
     /** Returns the array that receives the components of vector {@code i}. */
     public float[] row(int i) {
@@ -82,26 +76,28 @@ public final class NearestCentroids {
       Arrays.fill(distances, Float.POSITIVE_INFINITY);
       Arrays.fill(nearest, 0);
       for (int block = 0; block < columns.length; block++) {
-        float[][] found = block < columns.length - 1 ? squares : lastSquares;
-        measure(columns[block], count, found);
+        measure(columns[block], count);
+        int width = columns[block][0].length;
         for (int i = 0; i < count; i++) {
-          int least = CentroidKernels.argmin(found[i], scratch);
-          if (found[i][least] < distances[i]) {
-            distances[i] = found[i][least];
+          // columns of the last block may be shorter
+          Arrays.fill(squares[i], width, TOGETHER, Float.POSITIVE_INFINITY);
+          int least = CentroidKernels.argmin(squares[i], scratch);
+          if (squares[i][least] < distances[i]) {
+            distances[i] = squares[i][least];
             nearest[i] = block * TOGETHER + least;
           }
         }
       }
     }
 
-    private void measure(float[][] block, int count, float[][] found) {
+    private void measure(float[][] block, int count) {
       int first = dims % DEPTH == 0 ? DEPTH : dims % DEPTH;
       for (int i = 0; i < count; i++) {
-        CentroidKernels.squaredDistances(block, 0, first, rows[i], 0, found[i]);
+        CentroidKernels.squaredDistances(block, 0, first, rows[i], 0, squares[i]);
       }
       for (int from = first; from < dims; from += DEPTH) {
         for (int i = 0; i < count; i++) {
-          CentroidKernels.addSquaredDistances(block, from, DEPTH, rows[i], from, found[i]);
+          CentroidKernels.addSquaredDistances(block, from, DEPTH, rows[i], from, squares[i]);
         }
       }
     }

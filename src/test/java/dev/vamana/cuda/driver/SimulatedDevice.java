@@ -3,8 +3,8 @@ package dev.vamana.cuda.driver;
 /** What a {@link SimulatedDriver} tells of its device. */
 final class SimulatedDevice {
 
-  // holds the lists of 2,000 vectors of 24 components, and not those of 3,000: as real caches hold
-  // those of a million, and not those of ten
+  // the cache has room for the lists of 2,000 vectors of 24 components, but not of 3,000, so that
+  // tests of few vectors meet both lists that fit and lists that do not
   private static final int CACHE_BYTES = 64 << 10;
 
   private SimulatedDevice() {}

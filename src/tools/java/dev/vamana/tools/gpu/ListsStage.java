@@ -259,7 +259,7 @@ final class ListsStage implements Stage {
     long before = assigned(executor);
     try (SetIndex index = build.open(own)) {
       if (earlier == false && assigned(executor) == before) {
-        // a later process would report the seconds of this index as those of a build on the GPU
+        // a later process would find this index and report its seconds as a build with the GPU
         SetIndex.deleteTree(own);
         throw new IllegalStateException("the GPU assigned no vectors");
       }

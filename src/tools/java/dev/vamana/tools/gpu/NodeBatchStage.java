@@ -62,10 +62,7 @@ final class NodeBatchStage implements Stage {
   public void run(Context context) throws IOException {
     SuiteOptions options = context.options();
     SuiteSet set = SuiteSet.load(options, setName);
-    String mode = NodeParts.OFF;
-    if (options.device() >= 0) {
-      mode = options.placements().isEmpty() ? "auto" : options.placements().get(0);
-    }
+    String mode = NodeStage.mode(options);
     NodeParts parts = NodeStage.parts(options, set);
     NodeHome home = parts.assemble();
     try (RunningNode node = parts.start(home, mode)) {

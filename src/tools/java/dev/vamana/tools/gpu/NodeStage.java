@@ -63,6 +63,14 @@ final class NodeStage implements Stage {
     return settings;
   }
 
+  /** Returns the mode to start a node in: off without a device, else the placement asked for. */
+  static String mode(SuiteOptions options) {
+    if (options.device() < 0) {
+      return NodeParts.OFF;
+    }
+    return options.placements().isEmpty() ? "auto" : options.placements().get(0);
+  }
+
   /** Returns the parts of a node, which keeps its indices of a set between runs. */
   static NodeParts parts(SuiteOptions options, SuiteSet set) {
     Path code = options.home().resolve("code");

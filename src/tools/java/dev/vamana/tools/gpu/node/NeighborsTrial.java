@@ -16,8 +16,8 @@ import java.util.Set;
 import java.util.SplittableRandom;
 
 /**
- * Lets a node find and write the neighbours of every document of an index, and compares those of
- * some documents with the exact ones.
+ * Lets a node find and write the neighbours of every document of an index, and compares what it
+ * wrote for some documents with their exact neighbours.
  */
 public final class NeighborsTrial {
 
