@@ -27,6 +27,7 @@ public final class BatchCounters {
   private final LongAdder bitCopies = totals.add("copied_bitsets");
   private final LongAdder visited = totals.add("distances");
   private final LongAdder iterations = totals.add("steps");
+  private final LongAdder processorsScarce = totals.add("processors_scarce");
   private final LongAdder waitMicros = totals.add("wait_micros");
   private final LongAdder[] batchSizes = adders();
   private final LongAdder[] waits = adders();
@@ -57,6 +58,11 @@ public final class BatchCounters {
 
   void launchFailed() {
     failedLaunches.increment();
+  }
+
+  /** Counts that a thread which spins while it waits for the device was kept from its processor. */
+  public void processorsScarce() {
+    processorsScarce.increment();
   }
 
   void bitsCopied() {

@@ -68,7 +68,7 @@ public final class WalkLane extends Lane<Chunk> {
       DevicePool accepted,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-walks", driver, onLost, new SpareProcessors());
+    super("vamana-gpu-walks", driver, onLost, new SpareProcessors(statistics::processorsScarce));
     this.options = options;
     this.staging = staging;
     this.accepted = accepted;

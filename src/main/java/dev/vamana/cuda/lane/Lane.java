@@ -198,23 +198,22 @@ public abstract class Lane<T extends Ticket> {
       }
       boolean moved = advance();
       long now = System.nanoTime();
-      if (busy()) {
+      boolean busy = busy();
+      if (busy) {
         deadline.check(busySince(), now);
       }
+      boolean waits = busy || holding();
+      // a held ticket becomes due at a time that only advance knows
+      long patience = busy ? SPIN_NANOS : waits ? Long.MAX_VALUE : IDLE_SPIN_NANOS;
       if (moved) {
         progress = now;
         spins = 0;
-      } else if (busy() || holding()) {
-        if (spare.scarce() || (busy() && now - progress >= SPIN_NANOS)) {
-          spare.waiting(now);
-          LockSupport.parkNanos(this, NAP_NANOS);
-        } else {
-          spare.spinning(now);
-          Spin.once(spins++);
-        }
-      } else if (spare.scarce() == false && now - progress < IDLE_SPIN_NANOS) {
+      } else if (spare.scarce() == false && now - progress < patience) {
         spare.spinning(now);
         Spin.once(spins++);
+      } else if (waits) {
+        spare.waiting(now);
+        LockSupport.parkNanos(this, NAP_NANOS);
       } else if (stopping) {
         if (inbox.isEmpty()) {
           return;

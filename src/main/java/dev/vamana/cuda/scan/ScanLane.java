@@ -46,14 +46,16 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    *
    * @param account counts pinned memory; tickets fail with {@code OUT_OF_MEMORY} if it refuses
    * @param plans counts batches
+   * @param spare finds out whether the lane's thread may spin
    * @param onLost called once by the lane's thread, as its last act, if the context is lost
    */
   public ScanLane(
       CudaDriver driver,
       SessionHostMemory account,
       PlanCounters plans,
+      SpareProcessors spare,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-exact", driver, onLost, new SpareProcessors());
+    super("vamana-gpu-exact", driver, onLost, spare);
     this.account = account;
     this.plans = plans;
   }

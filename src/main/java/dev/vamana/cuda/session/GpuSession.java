@@ -11,6 +11,7 @@ import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyFactory;
@@ -100,7 +101,13 @@ public final class GpuSession {
       }
       residency = factory.open(driver, options.residency(), onLost);
       fetches = new FetchLane(driver, fetch, hostMemory, onLost);
-      scans = new ScanLane(driver, hostMemory, counters.plans, onLost);
+      scans =
+          new ScanLane(
+              driver,
+              hostMemory,
+              counters.plans,
+              new SpareProcessors(counters.batches::processorsScarce),
+              onLost);
       lanes = List.of(walks, fetches, scans);
       training = new TrainingDevice(driver, hostMemory, residency);
       RecentSearches searches = new RecentSearches(counters.requested::sum);

@@ -200,6 +200,10 @@ final class CounterTables {
               "vamana_gpu_lists_together",
               "Launches whose items search inverted lists together.")
           .counter("copied_bitsets", "vamana_gpu_copied_bitsets", "Filters copied to the device.")
+          .counter(
+              "processors_scarce",
+              "vamana_gpu_processors_scarce",
+              "Times that threads which wait for the GPU found all processors busy.")
           .build();
 
   /** Of {@code build}. */

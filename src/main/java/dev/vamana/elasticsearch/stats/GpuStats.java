@@ -206,6 +206,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .put("abandoned_parts", value("batches", "abandoned_requests"))
         .put("lists_together", value("batches", "lists_together"))
         .put("copied_bitsets", value("batches", "copied_bitsets"))
+        .put("processors_scarce", value("batches", "processors_scarce"))
         .put("distances", value("batches", "distances"))
         .put("steps", value("batches", "steps"))
         .put("wait_in_micros", value("batches", "wait_micros"))

@@ -10,7 +10,8 @@ public class SpareProcessorsTests extends LuceneTestCase {
 
   private long now;
   private long processor;
-  private final SpareProcessors spare = new SpareProcessors(() -> processor);
+  private int shortages;
+  private final SpareProcessors spare = new SpareProcessors(() -> processor, () -> shortages++);
 
   @Override
   public void setUp() throws Exception {
@@ -65,6 +66,7 @@ public class SpareProcessorsTests extends LuceneTestCase {
   public void testAfterAWhileThreadsSpinAgain() {
     spin(50, 0.5);
     assertTrue(spare.scarce());
+    assertEquals(1, shortages);
     nap(24);
     assertTrue(spare.scarce());
     nap(2);
@@ -73,6 +75,7 @@ public class SpareProcessorsTests extends LuceneTestCase {
     assertFalse(spare.scarce());
     spin(50, 0.5);
     assertTrue(spare.scarce());
+    assertEquals(2, shortages);
   }
 
   /** Shortages in a row last longer and longer; one after a while is short again. */

@@ -77,6 +77,7 @@ final class FullStatistics {
                   "abandoned_requests",
                   "lists_together",
                   "copied_bitsets",
+                  "processors_scarce",
                   "distances",
                   "steps",
                   "wait_micros")),

@@ -8,10 +8,16 @@ import java.util.Map;
 import java.util.TreeMap;
 import java.util.function.LongConsumer;
 
-/** An index over a set of vectors with an exact number of segments of equal size. */
+/** An index over a set of vectors with an exact number of segments. */
 public final class SegmentedIndex {
 
   private static final int BULK_SIZE = 500;
+
+  /** Sets of more components are indexed by several shards first. */
+  public static final long MANY_COMPONENTS = 1 << 26;
+
+  /** Shards to index by where one segment is wanted. */
+  private static final int SHARDS = 8;
 
   /** The node's merge policy leaves fewer segments than this alone. */
   private static final String MOST_SEGMENTS = "1000";
@@ -43,18 +49,69 @@ public final class SegmentedIndex {
    * @param settings settings besides those that keep the segments as they are
    */
   public void create(String type, Map<String, String> settings) throws IOException {
-    client.request("DELETE", "/" + index.name() + "?ignore_unavailable=true", null);
+    create(index, 1, type, settings);
+  }
+
+  private void create(KnnIndex created, int shards, String type, Map<String, String> settings)
+      throws IOException {
+    delete(created);
     Map<String, String> all = new TreeMap<>(settings);
     all.put("index.merge.policy.segments_per_tier", MOST_SEGMENTS);
     // by default a shard flushes when its log has reached 1 % of the disk, and every minute
     all.put("index.translog.flush_threshold_size", "10gb");
     all.put("index.translog.flush_threshold_age", "1h");
-    index.create(set.dimension(), set.metric(), type, all);
+    created.create(set.dimension(), set.metric(), type, shards, all);
   }
 
   /**
-   * Fills the index, which is empty. More than one segment are flushed; one is what a forced merge
-   * makes.
+   * Creates the index anew and fills it, a large set {@linkplain #createByShards by shards}.
+   *
+   * @param type as {@link #create} takes it
+   * @param settings as {@link #create} takes them
+   * @param segments 1 to the number of vectors
+   * @throws IllegalStateException if there are other segments than wanted
+   */
+  public void createAndFill(String type, Map<String, String> settings, int segments)
+      throws IOException {
+    if ((long) set.base().size() * set.dimension() > MANY_COMPONENTS) {
+      createByShards(type, settings, segments);
+    } else {
+      create(type, settings);
+      fill(segments, done -> {});
+    }
+  }
+
+  /**
+   * Creates the index anew and fills it, with segments made side by side: each is a shard of
+   * another index, which is then shrunk to one shard. They are of nearly equal size, since a
+   * document's id decides in which one it is. Parameters are those of {@link #createAndFill}.
+   */
+  public void createByShards(String type, Map<String, String> settings, int segments)
+      throws IOException {
+    int count = segments == 1 ? SHARDS : segments;
+    String name = index.name() + "-shards";
+    KnnIndex shards = new KnnIndex(client, name, name);
+    create(shards, count, type, settings);
+    // one request after the other, so a shard has one thread and makes one segment
+    bulk(shards, 0, set.base().size(), BULK_SIZE * count, done -> {});
+    client.post("/" + name + "/_flush", null);
+    client.put("/" + name + "/_settings", "{\"index.blocks.write\": true}");
+    delete(index);
+    client.post(
+        "/" + name + "/_shrink/" + index.name(),
+        "{\"settings\": {\"index.blocks.write\": null, \"index.number_of_replicas\": 0}}");
+    client.get("/_cluster/health/" + index.name() + "?wait_for_status=green&timeout=5m");
+    delete(shards);
+    if (segments == 1) {
+      merge();
+    } else {
+      finish(segments);
+    }
+  }
+
+  /**
+   * Fills the index, which is empty. More than one segment are flushed and of equal size; one is
+   * what a forced merge makes.
    *
    * @param segments 1 to the number of vectors
    * @param done is told how many vectors have been indexed
@@ -74,22 +131,31 @@ public final class SegmentedIndex {
     int from = 0;
     for (int segment = 0; segment < segments; segment++) {
       int to = (int) ((long) size * (segment + 1) / segments);
-      while (from < to) {
-        int end = Math.min(to, from + BULK_SIZE);
-        StringBuilder lines = new StringBuilder();
-        for (int id = from; id < end; id++) {
-          KnnIndex.appendDocument(lines, id, set.base().rows()[id]);
-        }
-        index.bulk(lines.toString());
-        from = end;
-        done.accept(from);
-      }
+      bulk(index, from, to, BULK_SIZE, done);
+      from = to;
       client.post("/" + index.name() + "/_refresh", null);
     }
     if (segments == 1) {
       merge();
     } else {
       finish(segments);
+    }
+  }
+
+  private void delete(KnnIndex deleted) throws IOException {
+    client.delete("/" + deleted.name() + "?ignore_unavailable=true");
+  }
+
+  private void bulk(KnnIndex filled, int from, int to, int documents, LongConsumer done)
+      throws IOException {
+    for (int first = from; first < to; first += documents) {
+      int end = Math.min(to, first + documents);
+      StringBuilder lines = new StringBuilder();
+      for (int id = first; id < end; id++) {
+        KnnIndex.appendDocument(lines, id, set.base().rows()[id]);
+      }
+      filled.bulk(lines.toString());
+      done.accept(end);
     }
   }
 

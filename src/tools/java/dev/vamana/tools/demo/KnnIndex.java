@@ -43,15 +43,17 @@ public final class KnnIndex {
    */
   public void create(int dimension, Metric metric, Map<String, String> settings)
       throws IOException {
-    create(dimension, metric, "hnsw", settings);
+    create(dimension, metric, "hnsw", 1, settings);
   }
 
   /**
-   * As {@link #create(int, Metric, Map)}, with another type of {@code index_options}.
+   * As {@link #create(int, Metric, Map)}, with another type of {@code index_options} and number of
+   * shards.
    *
    * @param type such as {@code int8_hnsw}
    */
-  public void create(int dimension, Metric metric, String type, Map<String, String> settings)
+  public void create(
+      int dimension, Metric metric, String type, int shards, Map<String, String> settings)
       throws IOException {
     StringBuilder more = new StringBuilder();
     settings.forEach(
@@ -62,12 +64,13 @@ public final class KnnIndex {
         String.format(
             Locale.ROOT,
             """
-            {"settings": {"index.number_of_shards": 1, "index.number_of_replicas": 0,
+            {"settings": {"index.number_of_shards": %d, "index.number_of_replicas": 0,
                "index.refresh_interval": "-1"%s},
              "mappings": {"properties": {"%s": {"type": "dense_vector", "dims": %d, "index": true,
                "similarity": "%s", "index_options": {"type": "%s"}},
                "%s": {"type": "object", "enabled": false}}}}
             """,
+            shards,
             more,
             FIELD,
             dimension,

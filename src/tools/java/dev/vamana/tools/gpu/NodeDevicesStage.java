@@ -91,8 +91,7 @@ final class NodeDevicesStage implements Stage {
       KnnIndex index = new KnnIndex(node.client(), INDEX, INDEX);
       SegmentedIndex segmented = new SegmentedIndex(node.client(), set.vectors(), index);
       if (segmented.isThere(options.segments()) == false) {
-        segmented.create("hnsw", Map.of("index.vamana.enabled", "true"));
-        segmented.fill(options.segments(), done -> {});
+        segmented.createAndFill("hnsw", Map.of("index.vamana.enabled", "true"), options.segments());
       }
       context.say("%s", node.client().post("/" + INDEX + "/_vamana/warmup", null));
       ready = true;

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.tools.cells.SegmentedIndex;
 import dev.vamana.tools.gpu.node.Findings;
 import dev.vamana.tools.gpu.node.NodeParts;
 import dev.vamana.tools.gpu.node.NodeTrial;
@@ -75,13 +76,14 @@ final class NodeStage implements Stage {
   static NodeParts parts(SuiteOptions options, SuiteSet set) {
     Path code = options.home().resolve("code");
     int n = set.vectors().base().size();
+    long components = (long) n * set.vectors().dimension();
     return new NodeParts(
         Path.of(System.getProperty("java.io.tmpdir")),
         "data-" + set.vectors().name() + "-" + n,
         code.resolve("classes"),
         options.home().resolve("jars"),
         code.resolve("plugin"),
-        n < 200_000 ? "4g" : "16g");
+        components <= SegmentedIndex.MANY_COMPONENTS ? "4g" : "16g");
   }
 
   private record IntoFragment(Context context, SuiteSet set) implements Findings {

@@ -285,9 +285,8 @@ public final class CellTrial {
     }
     long start = System.nanoTime();
     boolean ours = type.equals(TYPES.get(GPU));
-    segmented.create(
-        ours ? "hnsw" : type, ours ? Map.of("index.vamana.enabled", "true") : Map.of());
-    segmented.fill(segments, done -> {});
+    segmented.createAndFill(
+        ours ? "hnsw" : type, ours ? Map.of("index.vamana.enabled", "true") : Map.of(), segments);
     findings.say("%s: filled in %.1f s", name, (System.nanoTime() - start) / 1e9);
   }
 
