@@ -16,6 +16,9 @@ public final class SegmentedIndex {
   /** Sets of more components are indexed by several shards first. */
   public static final long MANY_COMPONENTS = 1 << 26;
 
+  /** Most components of a request: some 20 MB of text. */
+  private static final int MOST_COMPONENTS = 1 << 21;
+
   /** Shards to index by where one segment is wanted. */
   private static final int SHARDS = 8;
 
@@ -93,7 +96,8 @@ public final class SegmentedIndex {
     KnnIndex shards = new KnnIndex(client, name, name);
     create(shards, count, type, settings);
     // one request after the other, so a shard has one thread and makes one segment
-    bulk(shards, 0, set.base().size(), BULK_SIZE * count, done -> {});
+    int documents = Math.max(count, Math.min(BULK_SIZE * count, MOST_COMPONENTS / set.dimension()));
+    bulk(shards, 0, set.base().size(), documents, done -> {});
     client.post("/" + name + "/_flush", null);
     client.put("/" + name + "/_settings", "{\"index.blocks.write\": true}");
     delete(index);
