@@ -5,6 +5,7 @@
 #endif
 
 #include <algorithm>
+#include <cstdio>
 #include <memory>
 #include <random>
 #include <stdexcept>
@@ -12,11 +13,15 @@
 #include <vector>
 
 #include "fibers.h"
+#include "races.h"
 #include "simt.h"
 
 VAMANA_SIMT_INDEX threadIdx;
 VAMANA_SIMT_INDEX blockIdx;
 VAMANA_SIMT_INDEX gridDim;
+
+// where this library begins in memory
+extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
 // Keeps what a call has to preserve on the stack, and goes on with another one. swapcontext would make a system call.
@@ -118,6 +123,7 @@ struct Warp {
   uint32_t ended = 0;
   Exchange kind = kSync;
   uint32_t turn = 0;
+  uint32_t syncs = 0;
   uint64_t values[2][kLanes * kLaneWords];
 
   static constexpr uint32_t kAll32 = 0xFFFFFFFFu;
@@ -133,7 +139,16 @@ struct Block {
   uint32_t counted[2] = {0, 0};  // threads that say yes at a barrier and at the next one
   uint32_t ended = 0;
   std::vector<uint8_t> shared;
+  std::unique_ptr<Races> races;  // of kernels that tell their accesses
 };
+
+// The shared memory of the block whose thread runs.
+struct Watched {
+  const uint8_t* from = nullptr;
+  size_t bytes = 0;
+};
+
+thread_local Watched watched __attribute__((tls_model("initial-exec")));
 
 class Launch;
 thread_local Launch* running __attribute__((tls_model("initial-exec")));
@@ -148,6 +163,7 @@ class Launch {
       stacks_ = std::make_unique<Stacks>(threads);
     }
     contexts_.resize(threads);
+    pairs_.resize(threads);
     for (uint32_t b = 0; b < grid.blocks; b++) {
       blocks_[b].number = b;
       blocks_[b].shared.assign(grid.shared_bytes + 16, 0xAB);
@@ -192,6 +208,7 @@ class Launch {
       }
     }
     running = outer;
+    watched = {};
     return wrong_;
   }
 
@@ -233,6 +250,7 @@ class Launch {
     lane_ = lane;
     threadIdx.x = own;
     blockIdx.x = block.number;
+    watched = {shared(), grid_.shared_bytes};
     if (started_[thread_] == false) {
       started_[thread_] = true;
       make_context(contexts_[thread_], stacks_->of(thread_), kStackBytes, &enter);
@@ -269,6 +287,7 @@ class Launch {
       warp.arrived = 0;
       warp.ready = Warp::kAll32;
       warp.turn++;
+      warp.syncs += kind == kSync ? 1 : 0;
     }
     // even the last one waits for its turn
     wait();
@@ -294,7 +313,10 @@ class Launch {
     return counted;
   }
 
-  void pair_arrive() { warp_->block->pair_arrived++; }
+  void pair_arrive() {
+    warp_->block->pair_arrived++;
+    pairs_[thread_].arrived++;
+  }
 
   void pair_wait() {
     Block& block = *warp_->block;
@@ -302,6 +324,20 @@ class Launch {
       wait();
     }
     block.pair_passed++;
+    pairs_[thread_].waited++;
+  }
+
+  void accessed(size_t from, size_t bytes, Access how, const void* code) {
+    Block& block = *warp_->block;
+    if (block.races == nullptr) {
+      block.races = std::make_unique<Races>(grid_.shared_bytes);
+    }
+    const Pairs& pairs = pairs_[thread_];
+    const Moment moment = {threadIdx.x, block.barriers, warp_->syncs, pairs.arrived, pairs.waited};
+    std::string race = block.races->access(from, bytes, how, moment, code);
+    if (wrong_.empty()) {
+      wrong_ = std::move(race);
+    }
   }
 
   uint8_t* shared() {
@@ -310,11 +346,18 @@ class Launch {
   }
 
  private:
+  // A thread's calls.
+  struct Pairs {
+    uint32_t arrived = 0;
+    uint32_t waited = 0;
+  };
+
   const std::function<void()>& body_;
   const Grid grid_;
   std::mt19937_64 random_;
   std::vector<Block> blocks_;
   std::vector<Context> contexts_;
+  std::vector<Pairs> pairs_;
   std::vector<bool> started_;
   Context scheduler_;
   std::unique_ptr<Stacks> stacks_;
@@ -337,6 +380,19 @@ std::string launch(const std::function<void()>& body, const Grid& grid) {
 }
 
 uint8_t* shared_memory() { return running->shared(); }
+
+void accessed(const void* address, size_t bytes, Access how, const void* code) {
+  const size_t from = static_cast<size_t>(static_cast<const uint8_t*>(address) - watched.from);
+  if (from < watched.bytes) {
+    running->accessed(from, bytes, how, code);
+  }
+}
+
+std::string Races::place(const void* code) {
+  char text[32];
+  std::snprintf(text, sizeof text, "+0x%zx", static_cast<size_t>(static_cast<const char*>(code) - &__ehdr_start));
+  return text;
+}
 
 }  // namespace simt
 

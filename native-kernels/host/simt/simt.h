@@ -10,6 +10,7 @@
 #include <type_traits>
 
 #include "../half.h"
+#include "fibers.h"
 
 #define VAMANA_SIMT 1
 #define __host__
@@ -134,26 +135,36 @@ template <typename Value>
 Value __ldg(const Value* address) { return *address; }
 template <typename Value>
 Value __ldcg(const Value* address) { return *address; }
+
+// The compiler does not see that these are atomic, so they tell it themselves.
+#ifdef __SANITIZE_THREAD__
+#define VAMANA_ATOMIC __attribute__((noinline, no_sanitize("thread")))
+#else
+#define VAMANA_ATOMIC
+#endif
+
+template <vamana::simt::Access HOW = vamana::simt::kAtomic, typename Value, typename Change>
+VAMANA_ATOMIC Value simt_atomic(Value* address, Change change) {
+#ifdef __SANITIZE_THREAD__
+  vamana::simt::accessed(address, sizeof(Value), HOW, __builtin_return_address(0));
+#endif
+  const Value before = *address;
+  *address = change(before);
+  return before;
+}
+
 template <typename Value>
 Value atomicAdd(Value* address, Value value) {
-  const Value before = *address;
-  *address += value;
-  return before;
+  return simt_atomic(address, [value](Value before) { return before + value; });
 }
 inline uint32_t atomicOr(uint32_t* address, uint32_t bits) {
-  const uint32_t before = *address;
-  *address |= bits;
-  return before;
+  return simt_atomic(address, [bits](uint32_t before) { return before | bits; });
 }
 inline uint32_t atomicExch(uint32_t* address, uint32_t value) {
-  const uint32_t before = *address;
-  *address = value;
-  return before;
+  return simt_atomic<vamana::simt::kExchange>(address, [value](uint32_t) { return value; });
 }
 inline uint32_t atomicCAS(uint32_t* address, uint32_t expected, uint32_t value) {
-  const uint32_t before = *address;
-  *address = before == expected ? value : before;
-  return before;
+  return simt_atomic(address, [=](uint32_t before) { return before == expected ? value : before; });
 }
 
 inline int __popc(uint32_t bits) { return __builtin_popcount(bits); }

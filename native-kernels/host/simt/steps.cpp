@@ -17,17 +17,31 @@ thread_local std::string last_error;
 // Words of places that are taken.
 constexpr uint32_t kTaken = 16;
 
-// Each thread has the list's size to itself, as in a walk.
+// The list and the new keys lie in shared memory, as in a walk. Each thread has the list's size to itself.
 template <int WARPS>
-void merge(Worklist list, uint32_t capacity, uint64_t* keys, uint32_t count, uint32_t* size) {
-  uint32_t* words = reinterpret_cast<uint32_t*>(block_memory());
+void merge(uint64_t* list, uint32_t* size, uint32_t capacity, const uint64_t* keys, uint32_t count) {
+  constexpr uint32_t kThreads = WARPS * 32;
+  uint64_t* entries = reinterpret_cast<uint64_t*>(block_memory());
+  uint64_t* added = entries + capacity;
+  uint32_t* words = reinterpret_cast<uint32_t*>(added + count);
+  Worklist worklist = {entries, *size, 0};
+  for (uint32_t i = threadIdx.x; i < worklist.size; i += kThreads) {
+    entries[i] = list[i];
+  }
+  for (uint32_t i = threadIdx.x; i < count; i += kThreads) {
+    added[i] = keys[i];
+  }
   if (threadIdx.x < 1 + kTaken) {
     words[threadIdx.x] = 0;
   }
   __syncthreads();
-  merge_together<WARPS>(list, capacity, keys, words + 1 + kTaken, count, words, words + 1);
+  merge_together<WARPS>(worklist, capacity, added, words + 1 + kTaken, count, words, words + 1);
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < worklist.size; i += kThreads) {
+    list[i] = entries[i];
+  }
   if (threadIdx.x == 0) {
-    *size = list.size;
+    *size = worklist.size;
   }
 }
 
@@ -41,17 +55,17 @@ void visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint3
 }  // namespace
 
 // Merges new keys, in any order, into the nearest `capacity` entries of a list, as a block of 8 or 16 warps does. The
-// seed decides which threads run first. Changes the keys, and *size is the list's size, before and after. Returns why
-// it failed, valid until the thread's next call, or null.
-VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint32_t capacity, uint64_t* keys,
+// seed decides which threads run first. *size is the list's size, before and after. Returns why it failed, valid until
+// the thread's next call, or null.
+VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint32_t capacity, const uint64_t* keys,
                                             uint32_t count, uint32_t warps, uint64_t seed) {
-  const Worklist worklist = {list, *size, 0};
-  const simt::Grid grid = {1, warps, (1 + kTaken + count) * static_cast<uint32_t>(sizeof(uint32_t)), seed, true};
+  const size_t bytes = (capacity + count) * sizeof(uint64_t) + (1 + kTaken + count) * sizeof(uint32_t);
+  const simt::Grid grid = {1, warps, static_cast<uint32_t>(bytes), seed, true};
   const auto body = [&] {
     if (warps == 8) {
-      merge<8>(worklist, capacity, keys, count, size);
+      merge<8>(list, size, capacity, keys, count);
     } else {
-      merge<16>(worklist, capacity, keys, count, size);
+      merge<16>(list, size, capacity, keys, count);
     }
   };
   last_error = warps == 8 || warps == 16 ? simt::launch(body, grid) : "warps must be 8 or 16";

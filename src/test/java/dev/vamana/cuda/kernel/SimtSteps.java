@@ -55,7 +55,7 @@ final class SimtSteps {
     IntByReference reference = new IntByReference(size);
     check(
         fibers.vamana_simt_merge(
-            list, reference, capacity, keys.clone(), keys.length, warps, random.nextLong()));
+            list, reference, capacity, keys, keys.length, warps, random.nextLong()));
     return reference.getValue();
   }
 
