@@ -11,9 +11,9 @@ import dev.vamana.vectors.Medoid;
 import dev.vamana.vectors.ScalarCodes;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
+import java.nio.IntBuffer;
 import java.util.Arrays;
 import java.util.Locale;
 import java.util.concurrent.atomic.LongAdder;
@@ -33,9 +33,6 @@ final class FieldIndexer {
 
   // rows that are handed to the output at once: 4 MB of 64 slots
   private static final int ROWS_TOGETHER = 1 << 14;
-
-  private static final ValueLayout.OfInt LITTLE_ENDIAN_INT =
-      ValueLayout.JAVA_INT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   private final FieldInfo info;
   private final FlatVectorsReader raw;
@@ -155,7 +152,7 @@ final class FieldIndexer {
     int rowBytes = stride * Integer.BYTES;
     int together = Math.min(rows.size(), ROWS_TOGETHER);
     byte[] bytes = new byte[together * rowBytes];
-    MemorySegment buffer = MemorySegment.ofArray(bytes);
+    IntBuffer numbers = ByteBuffer.wrap(bytes).order(ByteOrder.LITTLE_ENDIAN).asIntBuffer();
     LongAdder edges = new LongAdder();
     for (long first = 0; first < rows.size(); first += together) {
       int from = (int) first;
@@ -173,8 +170,7 @@ final class FieldIndexer {
                     int degree = own.neighbors(ordinal, row);
                     edges.add(degree);
                     Arrays.fill(row, degree, stride, StoredAdjacency.UNUSED);
-                    long at = (long) (ordinal - from) * rowBytes;
-                    MemorySegment.copy(row, 0, buffer, LITTLE_ENDIAN_INT, at, stride);
+                    numbers.put((ordinal - from) * stride, row, 0, stride);
                   }
                 };
               },

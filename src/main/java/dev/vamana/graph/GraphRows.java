@@ -1,5 +1,6 @@
 package dev.vamana.graph;
 
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -72,14 +73,14 @@ final class GraphRows implements EditableRows {
   public int neighbors(int ordinal, int[] target) {
     long start = start(ordinal);
     int degree = memory.get(INT, start) & DEGREE_MASK;
-    MemorySegment.copy(memory, INT, start + SLOT, target, 0, degree);
+    ArrayCopy.toArray(memory, start + SLOT, target, 0, degree);
     return degree;
   }
 
   @Override
   public int row(int ordinal, int[] targetNeighbors, float[] targetDistances) {
     int degree = neighbors(ordinal, targetNeighbors);
-    MemorySegment.copy(memory, FLOAT, start(ordinal) + distancesOffset, targetDistances, 0, degree);
+    ArrayCopy.toArray(memory, start(ordinal) + distancesOffset, targetDistances, 0, degree);
     return degree;
   }
 
@@ -91,8 +92,8 @@ final class GraphRows implements EditableRows {
   /** Sets a row to what a robust prune has kept: all of it is settled. */
   void setRow(int ordinal, int[] newNeighbors, float[] newDistances, int degree) {
     long start = start(ordinal);
-    MemorySegment.copy(newNeighbors, 0, memory, INT, start + SLOT, degree);
-    MemorySegment.copy(newDistances, 0, memory, FLOAT, start + distancesOffset, degree);
+    ArrayCopy.toMemory(newNeighbors, 0, memory, start + SLOT, degree);
+    ArrayCopy.toMemory(newDistances, 0, memory, start + distancesOffset, degree);
     memory.set(INT, start, degree << DEGREE_BITS | degree);
   }
 

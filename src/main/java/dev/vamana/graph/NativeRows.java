@@ -1,5 +1,6 @@
 package dev.vamana.graph;
 
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -49,7 +50,7 @@ final class NativeRows implements EditableRows {
 
   @Override
   public int neighbors(int ordinal, int[] neighbors) {
-    MemorySegment.copy(memory, ValueLayout.JAVA_INT, start(ordinal), neighbors, 0, stride);
+    ArrayCopy.toArray(memory, start(ordinal), neighbors, 0, stride);
     int degree = 0;
     while (degree < stride && neighbors[degree] != StoredAdjacency.UNUSED) {
       degree++;

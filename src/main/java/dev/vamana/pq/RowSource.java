@@ -1,8 +1,8 @@
 package dev.vamana.pq;
 
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 
 /** Vectors by row number. Several threads may read at once, each through its own reader. */
 @FunctionalInterface
@@ -23,7 +23,7 @@ public interface RowSource {
           @Override
           public void read(int row, float[] scratch, MemorySegment target, long at) {
             float[] own = rows[row];
-            MemorySegment.copy(own, 0, target, ValueLayout.JAVA_FLOAT, at, own.length);
+            ArrayCopy.toMemory(own, 0, target, at, own.length);
           }
         };
     return () -> reader;
@@ -43,7 +43,7 @@ public interface RowSource {
      */
     default void read(int row, float[] scratch, MemorySegment target, long at) throws IOException {
       read(row, scratch);
-      MemorySegment.copy(scratch, 0, target, ValueLayout.JAVA_FLOAT, at, scratch.length);
+      ArrayCopy.toMemory(scratch, 0, target, at, scratch.length);
     }
   }
 }

@@ -4,7 +4,7 @@ import dev.vamana.vectors.FloatVectors;
 import dev.vamana.vectors.MappedRows;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
+import java.nio.ByteOrder;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
@@ -30,7 +30,11 @@ public final class StoredRows implements RowSource.Reader {
       throws IOException {
     this.floats = new FloatVectors(values, similarity);
     this.ordinals = ordinals;
-    this.mapped = similarity == VectorSimilarityFunction.COSINE ? null : MappedRows.of(values);
+    // components lie in the file as the memory is to have them, on all but a few machines
+    boolean same =
+        similarity != VectorSimilarityFunction.COSINE
+            && ByteOrder.nativeOrder() == MappedRows.COMPONENT.order();
+    this.mapped = same ? MappedRows.of(values) : null;
     this.dimension = values.dimension();
   }
 
@@ -46,8 +50,7 @@ public final class StoredRows implements RowSource.Reader {
       return;
     }
     long from = (long) ordinal(row) * dimension * Float.BYTES;
-    MemorySegment.copy(
-        mapped, MappedRows.COMPONENT, from, target, ValueLayout.JAVA_FLOAT, at, dimension);
+    MemorySegment.copy(mapped, from, target, at, (long) dimension * Float.BYTES);
   }
 
   private int ordinal(int row) {

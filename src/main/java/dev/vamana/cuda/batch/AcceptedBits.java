@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -48,7 +49,7 @@ final class AcceptedBits {
     }
     MemorySegment target = block.segment();
     if (accepted instanceof FixedBitSet bits && bits.getBits().length >= words) {
-      MemorySegment.copy(bits.getBits(), 0, target, ValueLayout.JAVA_LONG, 0, words);
+      ArrayCopy.toMemory(bits.getBits(), 0, target, 0, words);
     } else {
       for (int word = 0; word < words; word++) {
         long value = 0;

@@ -105,15 +105,8 @@ public final class Chunk extends Ticket {
         (flags & ResultLayout.FLAG_CORRUPT) != 0 || count < 0 || count > plan.capacity();
     int[] ordinals = new int[corrupt ? 0 : count];
     float[] scores = new float[ordinals.length];
-    MemorySegment.copy(
-        source, ValueLayout.JAVA_INT, at + ResultLayout.ordinals(), ordinals, 0, ordinals.length);
-    MemorySegment.copy(
-        source,
-        ValueLayout.JAVA_FLOAT,
-        at + ResultLayout.scores(plan.capacity()),
-        scores,
-        0,
-        scores.length);
+    block.ints().get(word(at + ResultLayout.ordinals()), ordinals);
+    block.floats().get(word(at + ResultLayout.scores(plan.capacity())), scores);
     int size = plan.segment().view().size();
     for (int ordinal : ordinals) {
       corrupt |= ordinal < 0 || ordinal >= size;
@@ -129,6 +122,11 @@ public final class Chunk extends Ticket {
         (flags & ResultLayout.FLAG_COMPLETE) != 0,
         (flags & ResultLayout.FLAG_APPROXIMATE) != 0,
         (flags & ResultLayout.FLAG_OVERFLOW) != 0 ? DeviceResult.Fault.OVERFLOW : null);
+  }
+
+  /** Returns the number of a 32-bit word of the block. */
+  private static int word(long offset) {
+    return (int) offset / Integer.BYTES;
   }
 
   /**

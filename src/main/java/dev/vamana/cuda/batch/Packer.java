@@ -6,7 +6,6 @@ import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
-import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -226,27 +225,25 @@ public final class Packer {
 
   private void write(
       StagingPool.Block block, long[] header, int i, QueryVector query, int at, int result) {
-    MemorySegment target = block.segment();
     long base = block.deviceAddress();
     int length = query.dimension();
     if (query.floats() != null) {
-      MemorySegment.copy(query.floats(), 0, target, ValueLayout.JAVA_FLOAT, at, length);
+      block.floats().put(at / Float.BYTES, query.floats(), 0, length);
     } else {
-      MemorySegment.copy(query.bytes(), 0, target, ValueLayout.JAVA_BYTE, at, length);
+      block.bytes().put(at, query.bytes(), 0, length);
     }
     int[] entries = terms.entryPoints();
     int entriesAt = at + queryBytes - up16(entries.length * Integer.BYTES);
     if (entries.length > 0) {
-      MemorySegment.copy(entries, 0, target, ValueLayout.JAVA_INT, entriesAt, entries.length);
+      block.ints().put(entriesAt / Integer.BYTES, entries);
     }
     header[word(ItemLayout.QUERY)] = base + at;
     header[word(ItemLayout.ENTRY_POINTS)] = base + entriesAt;
     header[word(ItemLayout.RESULT)] = base + result;
     // one copy, because each single value is checked against the block's bounds
-    MemorySegment.copy(
-        header, 0, target, ValueLayout.JAVA_LONG, (long) i * ItemLayout.BYTES, header.length);
+    block.longs().put(i * header.length, header);
     // marks the result as void until the device writes it
-    target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, Chunk.VOID);
+    block.segment().set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, Chunk.VOID);
   }
 
   /** Copies the items' bitsets that have not been copied yet. */

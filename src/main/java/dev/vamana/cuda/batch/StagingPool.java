@@ -3,6 +3,11 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
+import java.nio.FloatBuffer;
+import java.nio.IntBuffer;
+import java.nio.LongBuffer;
 
 /**
  * Pinned host memory that holds requests and results; kernels read and write it in place. It is one
@@ -69,22 +74,54 @@ final class StagingPool {
     memory.free();
   }
 
-  /** A block of the pinned memory, aligned to 1 KiB. */
+  /**
+   * A block of the pinned memory, aligned to 1 KiB. Items and results are copied through buffers of
+   * it: they are as fast as {@link MemorySegment}'s copies of arrays, of which Lucene's searches
+   * should know no other kinds of memory than their own ({@link dev.vamana.vectors.ArrayCopy}).
+   */
   final class Block {
 
     private final long offset;
     private final long counted;
     private final MemorySegment segment;
+    private final ByteBuffer bytes;
+    private final IntBuffer ints;
+    private final LongBuffer longs;
+    private final FloatBuffer floats;
 
     private Block(long offset, long bytes, long counted) {
       this.offset = offset;
       this.counted = counted;
       this.segment = memory.segment().asSlice(offset, bytes);
+      this.bytes = segment.asByteBuffer().order(ByteOrder.nativeOrder());
+      this.ints = this.bytes.asIntBuffer();
+      this.longs = this.bytes.asLongBuffer();
+      this.floats = this.bytes.asFloatBuffer();
     }
 
     /** Returns the block's memory. */
     MemorySegment segment() {
       return segment;
+    }
+
+    /** Returns the block's memory as bytes, to be read and written by index. */
+    ByteBuffer bytes() {
+      return bytes;
+    }
+
+    /** Returns the block's memory as ints, to be read and written by index. */
+    IntBuffer ints() {
+      return ints;
+    }
+
+    /** Returns the block's memory as longs, to be read and written by index. */
+    LongBuffer longs() {
+      return longs;
+    }
+
+    /** Returns the block's memory as floats, to be read and written by index. */
+    FloatBuffer floats() {
+      return floats;
     }
 
     /** Returns the device address of the first byte. */

@@ -14,6 +14,7 @@ import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.RowSource;
 import dev.vamana.pq.StoredRows;
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -147,8 +148,7 @@ final class DeviceBuild implements AutoCloseable {
           for (int i = 0; i < count; i++) {
             int degree = rows.read(first + i, row);
             Arrays.fill(row, degree, row.length, StoredAdjacency.UNUSED);
-            MemorySegment.copy(
-                row, 0, part, ValueLayout.JAVA_INT, (long) i * plan.rowBytes(), row.length);
+            ArrayCopy.toMemory(row, 0, part, (long) i * plan.rowBytes(), row.length);
           }
         };
     if (memory.hostRows() == null) {

@@ -3,6 +3,7 @@ package dev.vamana.cuda.exact;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -79,7 +80,7 @@ final class QueryStage {
       long at = (long) q * stride(rows);
       if (batch.encoding() == VectorEncoding.FLOAT32) {
         float[] query = batch.floats()[first + q];
-        MemorySegment.copy(query, 0, target, ValueLayout.JAVA_FLOAT, at, query.length);
+        ArrayCopy.toMemory(query, 0, target, at, query.length);
       } else {
         byte[] query = batch.bytes()[first + q];
         for (int d = 0; d < query.length; d++) {

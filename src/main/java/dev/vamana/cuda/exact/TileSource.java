@@ -4,8 +4,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
+import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.function.Consumer;
 
 /**
@@ -95,8 +95,7 @@ final class TileSource {
       return 0;
     }
     pinnedOrdinals.ensure(bytes);
-    MemorySegment.copy(
-        ordinals, 0, pinnedOrdinals.segment(), ValueLayout.JAVA_INT, 0, ordinals.length);
+    ArrayCopy.toMemory(ordinals, 0, pinnedOrdinals.segment(), 0, ordinals.length);
     long address = deviceOrdinals.ensure(bytes);
     objects.driver().copyToDevice(address, pinnedOrdinals.segment().asSlice(0, bytes), stream);
     return address;

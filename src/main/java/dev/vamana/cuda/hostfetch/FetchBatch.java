@@ -11,6 +11,7 @@ import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
+import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
@@ -179,10 +180,10 @@ final class FetchBatch {
   private static void write(MemorySegment target, long at, QueryVector query) {
     if (query.floats() != null) {
       float[] floats = query.floats();
-      MemorySegment.copy(floats, 0, target, ValueLayout.JAVA_FLOAT, at, floats.length);
+      ArrayCopy.toMemory(floats, 0, target, at, floats.length);
     } else {
       byte[] bytes = query.bytes();
-      MemorySegment.copy(bytes, 0, target, ValueLayout.JAVA_BYTE, at, bytes.length);
+      ArrayCopy.toMemory(bytes, 0, target, at, bytes.length);
     }
   }
 
@@ -257,10 +258,8 @@ final class FetchBatch {
       }
       int[] ordinals = new int[count];
       float[] scores = new float[count];
-      MemorySegment.copy(
-          source, ValueLayout.JAVA_INT, at + ResultLayout.ordinals(), ordinals, 0, count);
-      MemorySegment.copy(
-          source, ValueLayout.JAVA_FLOAT, at + ResultLayout.scores(layout.k()), scores, 0, count);
+      ArrayCopy.toArray(source, at + ResultLayout.ordinals(), ordinals, 0, count);
+      ArrayCopy.toArray(source, at + ResultLayout.scores(layout.k()), scores, 0, count);
       slot.finish(ordinals, scores);
     }
   }

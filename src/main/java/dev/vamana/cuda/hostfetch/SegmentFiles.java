@@ -2,10 +2,10 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
@@ -64,7 +64,7 @@ final class SegmentFiles {
     }
     inputs[worker].seek(start);
     inputs[worker].readBytes(buffers[worker], 0, rowBytes);
-    MemorySegment.copy(buffers[worker], 0, target, ValueLayout.JAVA_BYTE, at, rowBytes);
+    ArrayCopy.toMemory(buffers[worker], 0, target, at, rowBytes);
   }
 
   /** Copies a node's raw vector. */
@@ -78,10 +78,10 @@ final class SegmentFiles {
     }
     if (values[worker] instanceof FloatVectorValues floats) {
       float[] vector = floats.vectorValue(ordinal);
-      MemorySegment.copy(vector, 0, target, ValueLayout.JAVA_FLOAT, at, vector.length);
+      ArrayCopy.toMemory(vector, 0, target, at, vector.length);
     } else {
       byte[] vector = ((ByteVectorValues) values[worker]).vectorValue(ordinal);
-      MemorySegment.copy(vector, 0, target, ValueLayout.JAVA_BYTE, at, vector.length);
+      ArrayCopy.toMemory(vector, 0, target, at, vector.length);
     }
   }
 

@@ -1,12 +1,12 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.FloatVectors;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
@@ -109,7 +109,7 @@ final class CopyCenter {
         }
         reader.seek((long) i * shape.size() / count * shape.vectorBytes());
         reader.read(row);
-        MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, vector.length);
+        ArrayCopy.toArray(row, 0, vector, 0, vector.length);
         if (look.at(i, vector) == false) {
           return false;
         }

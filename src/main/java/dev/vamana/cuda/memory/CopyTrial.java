@@ -2,10 +2,10 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Comparator;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -109,7 +109,7 @@ final class CopyTrial {
     float[] vector = new float[shape.dimension()];
     reader.seek((long) ordinal * shape.vectorBytes());
     reader.read(row);
-    MemorySegment.copy(row, ValueLayout.JAVA_FLOAT, 0, vector, 0, vector.length);
+    ArrayCopy.toArray(row, 0, vector, 0, vector.length);
     if (similarity == VectorSimilarityFunction.COSINE) {
       CopyCenter.normalize(vector);
     }

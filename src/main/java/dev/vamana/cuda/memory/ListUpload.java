@@ -8,6 +8,7 @@ import dev.vamana.ivf.BlockRotation;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
@@ -97,14 +98,14 @@ final class ListUpload {
     for (int from = 0; from < numbers.length; from += most) {
       int count = Math.min(most, numbers.length - from);
       BounceBuffers.Buffer buffer = buffers.next();
-      MemorySegment.copy(numbers, from, buffer.memory(), ValueLayout.JAVA_INT, 0, count);
+      ArrayCopy.toMemory(numbers, from, buffer.memory(), 0, count);
       copy(buffer, offset + (long) from * Integer.BYTES, (long) count * Integer.BYTES);
     }
   }
 
   private void copyFloats(float[] floats, long offset) {
     BounceBuffers.Buffer buffer = buffers.next();
-    MemorySegment.copy(floats, 0, buffer.memory(), ValueLayout.JAVA_FLOAT, 0, floats.length);
+    ArrayCopy.toMemory(floats, 0, buffer.memory(), 0, floats.length);
     copy(buffer, offset, (long) floats.length * Float.BYTES);
   }
 

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.nio.channels.ClosedChannelException;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
@@ -64,7 +64,7 @@ final class RowReader {
         for (long done = 0; done < length; ) {
           int part = (int) Math.min(HEAP_BYTES, length - done);
           input.readBytes(heap, 0, part);
-          MemorySegment.copy(heap, 0, target, ValueLayout.JAVA_BYTE, done, part);
+          ArrayCopy.toMemory(heap, 0, target, done, part);
           done += part;
         }
       } catch (IOException e) {

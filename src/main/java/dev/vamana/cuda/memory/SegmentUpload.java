@@ -6,12 +6,12 @@ import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.SegmentView;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.vectors.FileCheck;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -225,13 +225,7 @@ final class SegmentUpload {
           column[c] = centroids[start + c * length + i];
         }
         buffer = filled == 0 ? buffers.next() : buffer;
-        MemorySegment.copy(
-            column,
-            0,
-            buffer.memory(),
-            ValueLayout.JAVA_FLOAT,
-            columnOffset(filled),
-            column.length);
+        ArrayCopy.toMemory(column, 0, buffer.memory(), columnOffset(filled), column.length);
         filled++;
         if (filled == most || d == dimension - 1) {
           long target = block + plan.columns() + columnOffset(d + 1 - filled);
@@ -241,7 +235,7 @@ final class SegmentUpload {
       }
     }
     buffer = buffers.next();
-    MemorySegment.copy(norms, 0, buffer.memory(), ValueLayout.JAVA_FLOAT, 0, subspaces);
+    ArrayCopy.toMemory(norms, 0, buffer.memory(), 0, subspaces);
     copy(buffer, block + plan.norms(), (long) subspaces * Float.BYTES);
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ConvertLayout;
 import dev.vamana.cuda.kernel.RangeLayout;
 import dev.vamana.cuda.kernel.RangeResultLayout;
+import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -97,7 +98,7 @@ final class VectorConversion {
     clearResult(buffers);
     BounceBuffers.Buffer buffer = buffers.next();
     MemorySegment bytes = buffer.memory().asSlice(0, (long) center.length * Float.BYTES);
-    MemorySegment.copy(center, 0, bytes, ValueLayout.JAVA_FLOAT, 0, center.length);
+    ArrayCopy.toMemory(center, 0, bytes, 0, center.length);
     driver.copyToDevice(block + plan.center(), bytes, buffer.stream());
     buffers.finish();
     CudaDriver.Kernel converter = driver.kernel(BYTE_KERNEL);

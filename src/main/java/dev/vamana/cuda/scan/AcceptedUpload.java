@@ -2,6 +2,7 @@ package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -106,7 +107,7 @@ final class AcceptedUpload {
   private static void write(Accepted accepted, MemorySegment target) {
     int words = accepted.words();
     if (accepted.bits() instanceof FixedBitSet own && own.getBits().length >= words) {
-      MemorySegment.copy(own.getBits(), 0, target, ValueLayout.JAVA_LONG, 0, words);
+      ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
       return;
     }
     target.fill((byte) 0);

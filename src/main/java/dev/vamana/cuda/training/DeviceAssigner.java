@@ -2,6 +2,7 @@ package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.kernel.KMeansLayout;
 import dev.vamana.pq.RowSource;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -33,7 +34,7 @@ public final class DeviceAssigner extends FedRows {
   private static void copy(float[][] centroids, MemorySegment host) {
     long at = 0;
     for (float[] centroid : centroids) {
-      MemorySegment.copy(centroid, 0, host, ValueLayout.JAVA_FLOAT, at, centroid.length);
+      ArrayCopy.toMemory(centroid, 0, host, at, centroid.length);
       at += (long) centroid.length * Float.BYTES;
     }
   }
@@ -57,9 +58,9 @@ public final class DeviceAssigner extends FedRows {
       throws IOException {
     Answers nearest =
         (found, first, number) -> {
-          MemorySegment.copy(found, ValueLayout.JAVA_INT, 0, target, first, number);
+          ArrayCopy.toArray(found, 0, target, first, number);
           long after = (long) number * Integer.BYTES;
-          MemorySegment.copy(found, ValueLayout.JAVA_FLOAT, after, distances, first, number);
+          ArrayCopy.toArray(found, after, distances, first, number);
         };
     run(source, count, nearest, workers, abort);
   }

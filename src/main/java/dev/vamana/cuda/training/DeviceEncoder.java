@@ -3,6 +3,7 @@ package dev.vamana.cuda.training;
 import dev.vamana.cuda.kernel.KMeansLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.RowSource;
+import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -43,8 +44,7 @@ public final class DeviceEncoder extends FedRows {
       throws IOException {
     Answers codes =
         (found, first, number) ->
-            MemorySegment.copy(
-                found, ValueLayout.JAVA_BYTE, 0, target, first * codeLength, number * codeLength);
+            ArrayCopy.toArray(found, 0, target, first * codeLength, number * codeLength);
     run(source, count, codes, workers, abort);
   }
 
