@@ -85,9 +85,14 @@ public final class SegmentedIndex {
   }
 
   /**
-   * Creates the index anew and fills it, with segments made side by side: each is a shard of
-   * another index, which is then shrunk to one shard. They are of nearly equal size, since a
-   * document's id decides in which one it is. Parameters are those of {@link #createAndFill}.
+   * Creates the index anew and fills it, with segments made side by side. Each segment is a shard
+   * of another index, which is then shrunk to one shard. The segments are of nearly equal size: the
+   * id of a document decides in which segment the document lies.
+   *
+   * @param type as {@link #create} takes it
+   * @param settings as {@link #create} takes them
+   * @param segments 1 to the number of vectors
+   * @throws IllegalStateException if there are other segments than wanted
    */
   public void createByShards(String type, Map<String, String> settings, int segments)
       throws IOException {
