@@ -1,5 +1,5 @@
 // Searches of the inverted lists of one segment by many items together: each list is read once for all
-// items that search it. docs/internals/ivf.md, "Many queries together", has the steps.
+// items that search it. docs/internals/ivf-gpu.md, "Many queries together", has the steps.
 #pragma once
 
 #include <cstdint>

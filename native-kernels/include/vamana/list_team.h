@@ -1,5 +1,5 @@
 // What the blocks of a team, which search inverted lists for one item together, tell each other through device
-// memory. docs/internals/ivf.md has the design.
+// memory. docs/internals/ivf-gpu.md has the design.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
 // Inverted lists on a device: what the host hands to the kernel, and the arithmetic of their search, which
-// dev.vamana.ivf and dev.vamana.search.ListSearch have for the CPU. docs/internals/ivf.md has the design.
+// dev.vamana.ivf and dev.vamana.search.ListSearch have for the CPU. docs/internals/ivf-gpu.md has the design.
 #pragma once
 
 #include <cmath>

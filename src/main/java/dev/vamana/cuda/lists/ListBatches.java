@@ -23,8 +23,8 @@ import java.util.Map;
 
 /**
  * Searches of the inverted lists of one segment by many items together: a sequence of kernels that
- * reads each list once for all items that search it. docs/internals/ivf.md has the steps. Sequences
- * of several streams share the memory, so one runs after the other. For one thread.
+ * reads each list once for all items that search it. docs/internals/ivf-gpu.md has the steps.
+ * Sequences of several streams share the memory, so one runs after the other. For one thread.
  */
 public final class ListBatches implements AutoCloseable {
 

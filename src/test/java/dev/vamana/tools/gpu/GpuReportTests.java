@@ -27,6 +27,7 @@ public class GpuReportTests {
 
   private static final Path FOLDER = Path.of("docs/benchmarks");
   private static final Path REPORT = FOLDER.resolve("gpu-report.json");
+  private static final Path CELLS = FOLDER.resolve("gpu-cells.json");
   private static final Path MANIFEST = FOLDER.resolve("gpu-sources.sha256");
   private static final Path CHANGES = FOLDER.resolve("gpu-changes.md");
   private static final Path FAILURES = FOLDER.resolve("gpu-failures.md");
@@ -49,7 +50,9 @@ public class GpuReportTests {
 
   @Test
   public void manifestIsThatOfTheReport() throws IOException {
-    assertEquals(SourcesHash.of(Files.readString(MANIFEST)), report.get("sources_sha256"));
+    String sources = SourcesHash.of(Files.readString(MANIFEST));
+    assertEquals(sources, report.get(Fragment.OF_SOURCES));
+    assertEquals(sources, Fragment.read(CELLS).get(Fragment.OF_SOURCES));
   }
 
   /**

@@ -87,7 +87,13 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(shown, shown.contains("benchmark rows"));
     Path file = home.resolve("report").resolve(ReportStage.FILE);
     Map<String, Object> report = Fragment.read(file);
-    assertEquals(SOURCES, report.get("sources_sha256"));
+    assertEquals(SOURCES, report.get(Fragment.OF_SOURCES));
+    Map<String, Object> cells = Fragment.read(file.resolveSibling(ReportStage.CELLS_FILE));
+    assertEquals(SOURCES, cells.get(Fragment.OF_SOURCES));
+    for (String section : ReportStage.CELLS) {
+      assertEquals(List.of(), cells.get(section));
+      assertFalse(section, report.containsKey(section));
+    }
     List<Map<String, Object>> rows = Fragment.rows(report, "benchmarks");
     assertTrue(rows.size() >= 8);
     for (Map<String, Object> row : rows) {

@@ -20,13 +20,21 @@ public class ReportTablesTests extends LuceneTestCase {
   }
 
   private static String tables(String section, List<Map<String, Object>> rows) throws Exception {
+    return pages(section, rows, List.of()).get("gpu.md");
+  }
+
+  private static Map<String, String> pages(
+      String section, List<Map<String, Object>> rows, List<Map<String, Object>> cells)
+      throws Exception {
     Map<String, Object> report = row("device", "none", "driver", "none", "date", "today");
     report.put(
         "correctness", Map.of("passed", List.of(), "failed", List.of(), "skipped", List.of()));
     report.put(section, rows);
     Path file = createTempDir().resolve("report.json");
     Files.writeString(file, Json.write(report));
-    return ReportTables.make(file).get("gpu.md");
+    Files.writeString(
+        file.resolveSibling(ReportStage.CELLS_FILE), Json.write(row(CellsStage.SECTION, cells)));
+    return ReportTables.make(file);
   }
 
   private static Map<String, Object> measured(int n, String method, double qps) {
@@ -246,14 +254,25 @@ public class ReportTablesTests extends LuceneTestCase {
             compared(40, gpu, stock, 0.99, 0.997, 2.0),
             compared(8, gpu, stock, 0.95, 0.95, 0.5),
             compared(8, "es-vamana-cpu", stock, 0.95, 0.95, 1.5));
-    String page = CellsPage.of(rows);
+    Map<String, String> pages = pages("builds", List.of(), rows);
+    String page = pages.get(CellsPage.PAGE);
     // a ratio that was raised to the same recall twice counts once
     assertTrue(page, page.contains("GPU / hnsw 1.00 (1 of 2 below 0.95), CPU / hnsw 1.50 (0 of 1"));
     assertTrue(page, page.contains("## some-96, 5,000 vectors of 96 dimensions"));
     String eight = "| 8 | 8 | 0.95 | 1,234 | **0.50** | - | - | 1.50 | - |";
     String forty = "| 40 | 8 | 0.95 | 1,234 | 2.00 (at 0.997) | - | - | - | - |";
     assertTrue(page, page.indexOf(eight) > 0 && page.indexOf(eight) < page.indexOf(forty));
-    assertFalse(tables(CellsStage.SECTION, rows).contains("0.997"));
+    assertFalse(pages.get("gpu.md").contains("0.997"));
+  }
+
+  public void testStartsOfACell() {
+    Map<String, Object> low = compared(8, "es-vamana-gpu", "over es-vamana-cpu", 0.95, 0.95, 0.94);
+    low.put(CellsStage.BY_START, List.of(0.972, 0.91));
+    Map<String, Object> high = compared(8, "es-vamana-gpu", "over es-vamana-cpu", 0.99, 0.99, 1.0);
+    high.put(CellsStage.BY_START, List.of(0.94, 1.06));
+    String page = CellsPage.of(List.of(low, high));
+    assertTrue(page, page.contains("| - | - | **0.94** [0.97, 0.91] | - | - |"));
+    assertTrue(page, page.contains("| - | - | 1.00 | - | - |"));
   }
 
   public void testNoCells() {

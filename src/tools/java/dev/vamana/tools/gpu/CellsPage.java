@@ -7,6 +7,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.TreeMap;
+import java.util.stream.Collectors;
 
 /** The page of standard searches beside the stock index, made from the report's comparisons. */
 final class CellsPage {
@@ -49,8 +50,8 @@ final class CellsPage {
             One node, standard `knn` requests for 10 hits over HTTP. *GPU* is our index in a node with the GPU, *CPU* the same index with the
             GPU off, *hnsw* and *int8* the stock index of these types over the same vectors. Example: 1.20 under "GPU / hnsw" is a fifth more
             requests a second than the stock index at equal recall@10, both in turns in the same node. No figure should be below 0.95; those are
-            bold. Stage `cells-<set>` of the [GPU suite](../internals/gpu-suite.md#cells); the measured points are in
-            [gpu-report.json](gpu-report.json), `cell_points`. [The same without a GPU](rest.md), measured by another command.
+            bold, with the figures of each start of the nodes in brackets if there were several. Stage `cells-<set>` of the [GPU suite](../internals/gpu-suite.md#cells); the measured points are in
+            [gpu-cells.json](gpu-cells.json), `cell_points`. [The same without a GPU](rest.md), measured by another command.
             """);
     if (rows.isEmpty()) {
       return page.append("\nNot measured yet.\n").toString();
@@ -111,9 +112,17 @@ final class CellsPage {
     }
     double ratio = ReportTables.real(row, "ratio");
     double recall = ReportTables.real(row, "recall");
-    return text(ratio < Comparison.RULE ? "**%.2f**" : "%.2f", ratio)
+    return (ratio < Comparison.RULE ? text("**%.2f**", ratio) + starts(row) : text("%.2f", ratio))
         + (recall > ReportTables.real(row, "target") ? text(" (at %.3f)", recall) : "")
         + (ReportTables.mark(row).isEmpty() ? "" : " " + ReportTables.mark(row));
+  }
+
+  private static String starts(Map<String, Object> row) {
+    return row.get(CellsStage.BY_START) instanceof List<?> ratios
+        ? ratios.stream()
+            .map(ratio -> text("%.2f", ((Number) ratio).doubleValue()))
+            .collect(Collectors.joining(", ", " [", "]"))
+        : "";
   }
 
   /**

@@ -8,6 +8,7 @@ import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
+import java.util.stream.IntStream;
 
 /**
  * Compares standard searches of a node, over HTTP and at equal recall, with the stock index: by
@@ -22,6 +23,15 @@ final class CellsStage implements Stage {
 
   /** Section of the report with the measured points. */
   static final String POINTS = "cell_points";
+
+  /**
+   * Column of what each start of the nodes has measured, if there were several: requests a second
+   * of a point, ratios of a comparison.
+   */
+  static final String BY_START = "by_start";
+
+  /** In place of the index of a start. */
+  private static final int ALL = -1;
 
   private final String setName;
 
@@ -49,7 +59,8 @@ final class CellsStage implements Stage {
                 options.methods(),
                 options.segmentCounts(),
                 options.clients(),
-                options.seconds()),
+                options.seconds(),
+                options.starts()),
             new IntoFragment(context, set, mode))
         .run();
   }
@@ -59,7 +70,7 @@ final class CellsStage implements Stage {
 
     @Override
     public boolean has(String method, String measuredIn, int segments, int clients) {
-      return points(method, measuredIn, segments, clients).isEmpty() == false;
+      return points(method, measuredIn, segments, clients, ALL).isEmpty() == false;
     }
 
     @Override
@@ -70,6 +81,9 @@ final class CellsStage implements Stage {
       row.put("beam", point.numCandidates());
       row.put("recall", Samples.round(point.recall(), 5));
       row.put("requests_per_second", Samples.round(point.requestsPerSecond(), 1));
+      if (point.perSecond().size() > 1) {
+        row.put(BY_START, point.perSecond().stream().map(of -> Samples.round(of, 1)).toList());
+      }
       row.put("p50_us", Samples.round(point.p50Micros(), 1));
       row.put("clients_us", Samples.round(point.clientMicros(), 1));
       if (point.answered().isEmpty() == false) {
@@ -82,39 +96,68 @@ final class CellsStage implements Stage {
     @Override
     public void done(int segments, int clients) throws IOException {
       for (Pair pair : pairs()) {
-        List<Curve.Point> ours = points(pair.method(), pair.mode(), segments, clients);
-        List<Curve.Point> theirs = points(pair.other(), pair.otherMode(), segments, clients);
-        if (ours.isEmpty() || theirs.isEmpty()) {
-          continue;
-        }
         for (double target : CellTrial.RECALLS) {
-          Comparison found = Comparison.of(new Curve(ours), new Curve(theirs), target);
+          Comparison found = compare(pair, segments, clients, target, ALL);
           if (Double.isNaN(found.ratio()) == false) {
-            Map<String, Object> row = row(segments, clients);
-            row.put("target", target);
-            row.put("method", pair.method());
-            row.put("variant", "over " + pair.other());
-            row.put("recall", Samples.round(found.recall(), 5));
-            row.put("requests_per_second", Samples.round(found.ours(), 1));
-            row.put("others_per_second", Samples.round(found.stock(), 1));
-            row.put("ratio", Samples.round(found.ratio(), 3));
-            context.fragment().add(SECTION, row);
-            context.say(
-                "%s, %d segments, %d clients, recall %.3f: %s %.0f/s over %s %.0f/s: %.2f%s",
-                set.vectors().name(),
-                segments,
-                clients,
-                found.recall(),
-                pair.method(),
-                found.ours(),
-                pair.other(),
-                found.stock(),
-                found.ratio(),
-                found.ratio() < Comparison.RULE ? " BELOW" : "");
+            compared(pair, segments, clients, found);
           }
         }
       }
       context.say("%s", CellsPage.summary(Fragment.rows(context.fragment().content(), SECTION)));
+    }
+
+    private void compared(Pair pair, int segments, int clients, Comparison found)
+        throws IOException {
+      Map<String, Object> row = row(segments, clients);
+      row.put("target", found.wanted());
+      row.put("method", pair.method());
+      row.put("variant", "over " + pair.other());
+      row.put("recall", Samples.round(found.recall(), 5));
+      row.put("requests_per_second", Samples.round(found.ours(), 1));
+      row.put("others_per_second", Samples.round(found.stock(), 1));
+      row.put("ratio", Samples.round(found.ratio(), 3));
+      List<Double> ratios =
+          IntStream.range(0, context.options().starts())
+              .mapToDouble(start -> compare(pair, segments, clients, found.wanted(), start).ratio())
+              .filter(Double::isFinite)
+              .mapToObj(ratio -> Samples.round(ratio, 3))
+              .toList();
+      if (ratios.isEmpty() == false) {
+        row.put(BY_START, ratios);
+      }
+      context.fragment().add(SECTION, row);
+      context.say(
+          "%s, %d segments, %d clients, recall %.3f: %s %.0f/s over %s %.0f/s: %.2f %s%s",
+          set.vectors().name(),
+          segments,
+          clients,
+          found.recall(),
+          pair.method(),
+          found.ours(),
+          pair.other(),
+          found.stock(),
+          found.ratio(),
+          ratios,
+          found.ratio() < Comparison.RULE ? " BELOW" : "");
+    }
+
+    /** Compares a pair in one start, or in all; the ratio is NaN where one has no points. */
+    private Comparison compare(Pair pair, int segments, int clients, double target, int start) {
+      List<Curve.Point> ours = points(pair.method(), pair.mode(), segments, clients, start);
+      List<Curve.Point> theirs = points(pair.other(), pair.otherMode(), segments, clients, start);
+      return ours.isEmpty() || theirs.isEmpty()
+          ? new Comparison(target, target, Double.NaN, Double.NaN)
+          : Comparison.of(new Curve(ours), new Curve(theirs), target);
+    }
+
+    private static boolean has(Map<String, Object> row, int start) {
+      return start == ALL || (row.get(BY_START) instanceof List<?> of && start < of.size());
+    }
+
+    private static double perSecond(Map<String, Object> row, int start) {
+      return start == ALL
+          ? ReportTables.real(row, "requests_per_second")
+          : ((Number) ((List<?>) row.get(BY_START)).get(start)).doubleValue();
     }
 
     private List<Pair> pairs() {
@@ -134,7 +177,8 @@ final class CellsStage implements Stage {
           stock.get(1));
     }
 
-    private List<Curve.Point> points(String method, String measuredIn, int segments, int clients) {
+    private List<Curve.Point> points(
+        String method, String measuredIn, int segments, int clients, int start) {
       return Fragment.rows(context.fragment().content(), POINTS).stream()
           .filter(
               row ->
@@ -143,13 +187,14 @@ final class CellsStage implements Stage {
                       && row.get("method").equals(method)
                       && row.get("placement").equals(measuredIn)
                       && ReportTables.number(row, "segments") == segments
-                      && ReportTables.number(row, "callers") == clients)
+                      && ReportTables.number(row, "callers") == clients
+                      && has(row, start))
           .map(
               row ->
                   new Curve.Point(
                       ReportTables.number(row, "beam"),
                       ReportTables.real(row, "recall"),
-                      ReportTables.real(row, "requests_per_second")))
+                      perSecond(row, start)))
           .toList();
     }
 

@@ -42,6 +42,9 @@ final class Fragment {
           "variant",
           "share");
 
+  /** The hash of the sources that a fragment or a report belongs to. */
+  static final String OF_SOURCES = "sources_sha256";
+
   private final Path file;
   private final Map<String, Object> content;
 
@@ -60,12 +63,12 @@ final class Fragment {
     Map<String, Object> content = new LinkedHashMap<>();
     if (Files.exists(file)) {
       Map<String, Object> old = read(file);
-      if (sourcesSha256.equals(old.get("sources_sha256"))) {
+      if (sourcesSha256.equals(old.get(OF_SOURCES))) {
         content.putAll(old);
       }
     }
     content.put("stage", stage);
-    content.put("sources_sha256", sourcesSha256);
+    content.put(OF_SOURCES, sourcesSha256);
     return new Fragment(file, content);
   }
 
@@ -76,7 +79,7 @@ final class Fragment {
 
   /** Returns the hash of the sources of the running code. */
   String sources() {
-    return content.get("sources_sha256").toString();
+    return content.get(OF_SOURCES).toString();
   }
 
   static Map<String, Object> read(Path file) throws IOException {

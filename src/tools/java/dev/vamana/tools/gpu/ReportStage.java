@@ -13,13 +13,19 @@ import java.util.Objects;
 import java.util.TreeMap;
 import java.util.stream.Stream;
 
-/** Merges the fragments of all stages into one report. */
+/** Merges the fragments of all stages into one report, in two files. */
 final class ReportStage implements Stage {
 
   /** Name of this stage. It uses no device, so its own fragment is left out of the report. */
   static final String NAME = "report";
 
   static final String FILE = "gpu-report.json";
+
+  /** The report's {@link #CELLS} in a file of their own, beside the others. */
+  static final String CELLS_FILE = "gpu-cells.json";
+
+  /** Standard searches beside the stock index: a third of all that is measured. */
+  static final List<String> CELLS = List.of(CellsStage.SECTION, CellsStage.POINTS);
 
   /** The list of files that the report's hash covers. */
   static final String MANIFEST = "gpu-sources.sha256";
@@ -78,7 +84,13 @@ final class ReportStage implements Stage {
     String sources = context.fragment().sources();
     Map<String, Object> report =
         merge(fragments(folder), fragments(folder.resolve(EARLIER)), sources);
-    Files.writeString(folder.resolve(FILE), Json.write(report));
+    Map<String, Object> cells = new LinkedHashMap<>();
+    cells.put(Fragment.OF_SOURCES, sources);
+    CELLS.forEach(section -> cells.put(section, report.get(section)));
+    Files.writeString(folder.resolve(CELLS_FILE), Json.write(cells));
+    Map<String, Object> others = new LinkedHashMap<>(report);
+    others.keySet().removeAll(CELLS);
+    Files.writeString(folder.resolve(FILE), Json.write(others));
     Path manifest = context.options().home().resolve("code").resolve("sources.manifest");
     if (Files.exists(manifest)) {
       Files.copy(manifest, folder.resolve(MANIFEST), StandardCopyOption.REPLACE_EXISTING);
@@ -97,7 +109,9 @@ final class ReportStage implements Stage {
       for (Path file :
           files
               .filter(file -> file.getFileName().toString().endsWith(".json"))
-              .filter(file -> file.getFileName().toString().equals(FILE) == false)
+              .filter(
+                  file ->
+                      List.of(FILE, CELLS_FILE).contains(file.getFileName().toString()) == false)
               .sorted()
               .toList()) {
         fragments.add(Fragment.read(file));
@@ -115,10 +129,10 @@ final class ReportStage implements Stage {
   static Map<String, Object> merge(
       List<Map<String, Object>> fragments, List<Map<String, Object>> earlier, String sources) {
     Map<String, Object> report = new LinkedHashMap<>();
-    report.put("sources_sha256", sources);
+    report.put(Fragment.OF_SOURCES, sources);
     List<Map<String, Object>> measured =
         fragments.stream()
-            .filter(fragment -> sources.equals(fragment.get("sources_sha256")))
+            .filter(fragment -> sources.equals(fragment.get(Fragment.OF_SOURCES)))
             .filter(fragment -> NAME.equals(fragment.get("stage")) == false)
             .toList();
     for (String key : OF_THE_RUN) {
@@ -187,7 +201,7 @@ final class ReportStage implements Stage {
       Map<String, Object> fragment,
       String device,
       Map<String, List<Map<String, Object>>> sections) {
-    String hash = fragment.get("sources_sha256").toString();
+    String hash = fragment.get(Fragment.OF_SOURCES).toString();
     String measuredWith = hash.substring(0, Math.min(hash.length(), SOURCES_DIGITS));
     for (String section : SECTIONS) {
       List<Map<String, Object>> rows = sections.get(section);

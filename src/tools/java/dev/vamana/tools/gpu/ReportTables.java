@@ -10,6 +10,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -64,9 +65,19 @@ public final class ReportTables {
     }
   }
 
-  /** Returns the contents of the files by name. */
+  /**
+   * Returns the contents of the files by name.
+   *
+   * @param report the report; its cells lie beside it, if there are any
+   */
   static Map<String, String> make(Path report) throws IOException {
-    ReportTables tables = new ReportTables(Fragment.read(report));
+    Map<String, Object> all = new LinkedHashMap<>(Fragment.read(report));
+    Path cells = report.resolveSibling(ReportStage.CELLS_FILE);
+    if (Files.exists(cells)) {
+      Map<String, Object> measured = Fragment.read(cells);
+      ReportStage.CELLS.forEach(section -> all.put(section, measured.get(section)));
+    }
+    ReportTables tables = new ReportTables(all);
     Map<String, String> files = tables.files();
     Path figures = report.resolveSibling(CagraTable.FIGURES);
     if (Files.exists(figures)) {
@@ -86,7 +97,7 @@ public final class ReportTables {
             format(
                 "Measured on %s, driver %s, on %s, with the [GPU suite](../internals/gpu-suite.md)."
                     + " Made from [gpu-report.json](gpu-report.json),\n"
-                    + "which has all samples.\n",
+                    + "which has all samples, and [gpu-cells.json](gpu-cells.json).\n",
                 report.get("device"), report.get("driver"), report.get("date")));
     appendEarlier(text);
     appendCorrectness(text);

@@ -31,6 +31,7 @@ import java.util.Objects;
  * @param segmentCounts numbers of segments, for stages that compare several
  * @param slices numbers of slices of a run over all documents, each measured
  * @param clients numbers of concurrent clients, for stages that compare several
+ * @param starts how often the nodes of cells are started for each number of segments
  * @param linger microseconds that an idle device of a node, or of the stage of concurrent queries,
  *     waits for more items
  * @param searchThreads search threads of a node, or 0 for its default
@@ -61,6 +62,7 @@ record SuiteOptions(
     List<Integer> segmentCounts,
     List<Integer> slices,
     List<Integer> clients,
+    int starts,
     int linger,
     int searchThreads,
     int loaders,
@@ -91,6 +93,7 @@ record SuiteOptions(
           "segment-counts",
           "slices",
           "clients",
+          "starts",
           "linger",
           "search-threads",
           "loaders",
@@ -127,6 +130,7 @@ record SuiteOptions(
         given.numbers("segment-counts", 1, List.of(1, 8, 40)),
         given.numbers("slices", 1, List.of(1, 8)),
         given.numbers("clients", 1, List.of(1, 8, 32, 64)),
+        given.number("starts", 1, 10, 2),
         given.number("linger", 0, 100_000, 0),
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),

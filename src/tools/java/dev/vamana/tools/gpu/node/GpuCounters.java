@@ -14,7 +14,8 @@ import java.util.TreeMap;
  * @param reason why it is not ready, or null
  * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
  *     {@code launches}; of calls that walked graphs on the GPU: {@code walks}; items by plan:
- *     {@code plans}; and items sent ahead: {@code ahead}
+ *     {@code plans}; items sent ahead: {@code ahead}; and {@code contested}: trials of CPU and GPU,
+ *     and at how many loads each was better
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
@@ -40,7 +41,17 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
             "plans",
             itemsByPlan(NodeClient.at(shown, "executor", "items", "by_plan")),
             "ahead",
-            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain")));
+            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain"),
+            "contested",
+            some(
+                NodeClient.at(shown, "executor", "items", "contested"),
+                "trials",
+                "changes",
+                "disturbed",
+                "watched_in_micros",
+                "explored_in_micros"),
+            "contested_loads",
+            all(NodeClient.at(shown, "executor", "items", "contested", "loads"))));
   }
 
   private static Map<String, Object> itemsByPlan(Object plans) {
@@ -50,6 +61,15 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
       all.forEach((plan, of) -> items.put(plan.toString(), NodeClient.at(of, "items")));
     }
     return items;
+  }
+
+  private static Map<String, Object> all(Object counters) {
+    Map<String, Object> all = new TreeMap<>();
+    // absent without a device
+    if (counters instanceof Map<?, ?> there) {
+      there.forEach((name, value) -> all.put(name.toString(), value));
+    }
+    return all;
   }
 
   private static Map<String, Object> some(Object counters, String... names) {
