@@ -159,7 +159,8 @@ public final class Controller {
       }
       settling = false;
       spent(window);
-      begin(sums, windowLength());
+      // a short window is enough to tell the load
+      begin(sums, lesson == null ? WINDOW : windowLength());
     } else if (window.count() < LEAST_ANSWERS || window.work() <= 0) {
       if (window.nanos() < SPARSE) {
         schedule(now, planned);
@@ -202,26 +203,23 @@ public final class Controller {
     return cold;
   }
 
-  /** Begins a window again in which nobody asked for a while. */
+  /**
+   * Goes on after a while in which nobody asked: those who ask now may be another load. A trial
+   * waits until its own load comes back.
+   */
   private void interrupted(Window sums, long now) {
-    if (trial == null) {
-      others = 0;
-      inFlight = 0;
-      settling = false;
-      begin(sums, WINDOW);
-    } else if (trial.interrupted()) {
-      settling = true;
-      begin(sums, settleLength());
-    } else {
-      disturb(now);
-      begin(sums, WINDOW);
+    if (trial != null) {
+      lesson.suspend(trial, now);
+      trial = null;
+      arm = lesson.arm();
     }
+    forgetLoad();
+    settling = true;
+    begin(sums, settleLength());
   }
 
   /** Gives up a trial of which a window cannot be used. */
   private void disturb(long now) {
-    others = 0;
-    inFlight = 0;
     if (trial != null) {
       tally.disturbed.increment();
       pay(trial.lostNanos(false));
@@ -229,6 +227,14 @@ public final class Controller {
       trial = null;
       choose(lesson.arm(), now);
     }
+    forgetLoad();
+  }
+
+  /** Has the next window tell which load there is: it may be another. The arm stays until then. */
+  private void forgetLoad() {
+    lesson = null;
+    others = 0;
+    inFlight = 0;
   }
 
   private void pay(long nanos) {
@@ -295,7 +301,8 @@ public final class Controller {
       lesson = new Lesson(nearest(load), now);
       lessons.put(load, lesson);
     }
-    choose(lesson.arm(), now);
+    trial = lesson.resume(now);
+    choose(trial == null ? lesson.arm() : trial.arm(), now);
   }
 
   /** Goes on with too few answers to measure anything. */

@@ -23,6 +23,9 @@ final class Lesson {
   /** Least time between trials. */
   static final long LEAST_REST = 5_000_000_000L;
 
+  /** The node may do other things beside its searches after a longer time. */
+  private static final long LONGEST_SUSPENSION = 60_000_000_000L;
+
   private static final long AFTER_DISTURBANCE = 1_000_000_000L;
   private static final int MOST_DISTURBANCES = 6;
 
@@ -36,6 +39,8 @@ final class Lesson {
   private Window ofWinner = Window.NONE;
   private Window ofLoser = Window.NONE;
   private Window kept = Window.NONE;
+  private Trial suspended;
+  private long suspendedAt;
 
   /**
    * Makes one of a load that has not been measured.
@@ -64,6 +69,19 @@ final class Lesson {
     if (due - now > nanos) {
       due = now + nanos;
     }
+  }
+
+  /** Keeps a trial until the load comes back. */
+  void suspend(Trial trial, long now) {
+    suspended = trial;
+    suspendedAt = now;
+  }
+
+  /** Returns the trial that waits for the load; null if there is none, or one of long ago. */
+  Trial resume(long now) {
+    Trial waiting = now - suspendedAt < LONGEST_SUSPENSION ? suspended : null;
+    suspended = null;
+    return waiting;
   }
 
   /** Has the next trial begin later, after one that said nothing: each time twice as late. */

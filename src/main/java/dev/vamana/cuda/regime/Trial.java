@@ -15,8 +15,6 @@ final class Trial {
 
   private static final double WAIT_CHANCE = 0.25;
 
-  private static final int MOST_INTERRUPTIONS = 8;
-
   /** Pairs after which waits decide if what was done points to the same arm. */
   private static final int ENOUGH = 4;
 
@@ -32,7 +30,6 @@ final class Trial {
   private long incumbentNanos;
   private long challengerNanos;
   private boolean disturbed;
-  private int interruptions;
 
   /**
    * Begins with a window of the incumbent.
@@ -60,12 +57,6 @@ final class Trial {
 
   private boolean isChallenger() {
     return (windows & 3) == 1 || (windows & 3) == 2;
-  }
-
-  /** Counts a window that begins again, and returns whether it may. */
-  boolean interrupted() {
-    interruptions++;
-    return interruptions <= MOST_INTERRUPTIONS;
   }
 
   /** Whether there was a window. */

@@ -160,6 +160,31 @@ public class ControllerTests extends LuceneTestCase {
     assertTrue("explored " + explored(controller), explored(controller) < 0.03);
   }
 
+  /** What is learned at a load is used when it comes back after a pause, too. */
+  public void testBurstsOfTwoLoads() {
+    // few callers are served by processors, many by the device
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 300e3, 900e3, 100e3, 3e6, 50e3);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    double turn = 0.3 + random().nextDouble();
+    double pause = 0.2 + random().nextDouble();
+    List<String> wrong = new ArrayList<>();
+    for (int round = 0; round < 40; round++) {
+      for (int clients : new int[] {2, 64}) {
+        node.clients(clients);
+        node.run(turn);
+        Arm better = clients == 2 ? Arm.CPU : Arm.DEVICE;
+        if (round >= 20 && controller.arm() != better) {
+          wrong.add("round " + round + ", " + clients + " clients: " + controller.arm());
+        }
+        node.clients(0);
+        node.run(pause);
+      }
+    }
+    // a trial may be under way
+    assertTrue(turn + " s, " + pause + " s: " + wrong, wrong.size() <= 8);
+  }
+
   /** Two arms that are equally good do not replace each other again and again. */
   public void testEqualArms() {
     // the device does what a processor does, one after the other

@@ -31,8 +31,11 @@ final class CellTurns {
   /** Least turns of an index in a cell: a pause of the node spoils one. */
   private static final int LEAST_TURNS = 10;
 
-  /** Seconds before a cell's turns: a node with a GPU needs up to two to compare both answers. */
-  private static final double LEARN_SECONDS = 2.5;
+  /**
+   * Seconds for each width before the first turn: a node with a GPU compares both answers, which
+   * takes up to two seconds for widths of about the same work together.
+   */
+  private static final double LEARN_SECONDS = 1.5;
 
   private static final int WARM_TURNS = 2;
   private static final int WARM_CLIENTS = 32;
