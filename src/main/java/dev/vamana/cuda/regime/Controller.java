@@ -150,7 +150,7 @@ public final class Controller {
     // whoever ends a long wait was waiting; whoever ends a pause was not there
     boolean paused = late > Math.max(LATE, planned) && waited < late / 2;
     if (paused) {
-      interrupted(sums, now);
+      interrupted(sums);
     } else if (settling) {
       slow(window);
       if (planned < settleLength() && window.nanos() < LONGEST_SETTLE) {
@@ -207,9 +207,10 @@ public final class Controller {
    * Goes on after a while in which nobody asked: those who ask now may be another load. A trial
    * waits until its own load comes back.
    */
-  private void interrupted(Window sums, long now) {
+  private void interrupted(Window sums) {
     if (trial != null) {
-      lesson.suspend(trial, now);
+      // nobody told the time at which the pause began: the window should have ended soon after
+      lesson.suspend(trial, end);
       trial = null;
       arm = lesson.arm();
     }
@@ -221,13 +222,17 @@ public final class Controller {
   /** Gives up a trial of which a window cannot be used. */
   private void disturb(long now) {
     if (trial != null) {
-      tally.disturbed.increment();
-      pay(trial.lostNanos(false));
-      lesson.disturbed(now);
+      giveUp(trial, now);
       trial = null;
       choose(lesson.arm(), now);
     }
     forgetLoad();
+  }
+
+  private void giveUp(Trial disturbed, long now) {
+    tally.disturbed.increment();
+    pay(disturbed.lostNanos(false));
+    lesson.disturbed(now);
   }
 
   /** Has the next window tell which load there is: it may be another. The arm stays until then. */
@@ -301,7 +306,11 @@ public final class Controller {
       lesson = new Lesson(nearest(load), now);
       lessons.put(load, lesson);
     }
-    trial = lesson.resume(now);
+    trial = lesson.resume();
+    if (trial != null && lesson.hasWaitedLong(now)) {
+      giveUp(trial, now);
+      trial = null;
+    }
     choose(trial == null ? lesson.arm() : trial.arm(), now);
   }
 

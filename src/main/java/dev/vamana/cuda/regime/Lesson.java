@@ -23,7 +23,6 @@ final class Lesson {
   /** Least time between trials. */
   static final long LEAST_REST = 5_000_000_000L;
 
-  /** The node may do other things beside its searches after a longer time. */
   private static final long LONGEST_SUSPENSION = 60_000_000_000L;
 
   private static final long AFTER_DISTURBANCE = 1_000_000_000L;
@@ -77,11 +76,16 @@ final class Lesson {
     suspendedAt = now;
   }
 
-  /** Returns the trial that waits for the load; null if there is none, or one of long ago. */
-  Trial resume(long now) {
-    Trial waiting = now - suspendedAt < LONGEST_SUSPENSION ? suspended : null;
+  /** Returns the trial that waits for the load, once; null if there is none. */
+  Trial resume() {
+    Trial waiting = suspended;
     suspended = null;
     return waiting;
+  }
+
+  /** Whether the node may be another one than when a trial was suspended. */
+  boolean hasWaitedLong(long now) {
+    return now - suspendedAt > LONGEST_SUSPENSION;
   }
 
   /** Has the next trial begin later, after one that said nothing: each time twice as late. */

@@ -185,6 +185,34 @@ public class ControllerTests extends LuceneTestCase {
     assertTrue(turn + " s, " + pause + " s: " + wrong, wrong.size() <= 8);
   }
 
+  /** A trial that waits for its load is given up after a long pause, and another one decides. */
+  public void testLongPauseInATrial() {
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 300e3, 900e3, 100e3, 3e6, 50e3);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    while (total(controller, "trials") == 0 || random().nextInt(3) > 0) {
+      node.clients(64);
+      node.run(0.4);
+      node.clients(0);
+      node.run(0.4);
+    }
+    node.run(100);
+    node.clients(64);
+    node.run(15);
+    assertEquals(controller.totals().toString(), Arm.DEVICE, controller.arm());
+  }
+
+  public void testWaitingTrial() {
+    Lesson lesson = new Lesson(Arm.MODEL, 0);
+    assertNull(lesson.resume());
+    Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
+    lesson.suspend(trial, 5_000);
+    assertFalse(lesson.hasWaitedLong(1_000_000_000));
+    assertTrue(lesson.hasWaitedLong(100_000_000_000L));
+    assertSame(trial, lesson.resume());
+    assertNull(lesson.resume());
+  }
+
   /** Two arms that are equally good do not replace each other again and again. */
   public void testEqualArms() {
     // the device does what a processor does, one after the other
