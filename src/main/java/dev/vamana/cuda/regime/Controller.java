@@ -148,7 +148,7 @@ public final class Controller {
     Window window = sums.minus(before);
     long late = now - end;
     // whoever ends a long wait was waiting; whoever ends a pause was not there
-    boolean paused = late > Math.max(LATE, planned) && waited < late / 2;
+    boolean paused = late > Math.max(LATE, planned / 4) && waited < late / 2;
     if (paused) {
       interrupted(sums);
     } else if (settling) {
@@ -208,15 +208,20 @@ public final class Controller {
    * waits until its own load comes back.
    */
   private void interrupted(Window sums) {
-    if (trial != null) {
-      // nobody told the time at which the pause began: the window should have ended soon after
-      lesson.suspend(trial, end);
-      trial = null;
-      arm = lesson.arm();
-    }
-    forgetLoad();
+    // nobody told the time at which the pause began: the window should have ended soon after
+    suspend(end);
     settling = true;
     begin(sums, settleLength());
+  }
+
+  /** Keeps a trial, if there is one, until its load comes back. */
+  private void suspend(long since) {
+    if (trial != null) {
+      lesson.suspend(trial, since);
+      trial = null;
+      choose(lesson.arm(), since);
+    }
+    forgetLoad();
   }
 
   /** Gives up a trial of which a window cannot be used. */
@@ -337,9 +342,12 @@ public final class Controller {
   }
 
   private void tried(Window window, long now) {
-    trial.add(window);
-    if (trial.disturbed()) {
-      disturb(now);
+    if (trial.add(window) == false) {
+      if (trial.disturbed()) {
+        disturb(now);
+      } else {
+        suspend(now);
+      }
       return;
     }
     Pairs.Verdict verdict = trial.verdict();

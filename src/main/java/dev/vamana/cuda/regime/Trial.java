@@ -15,6 +15,8 @@ final class Trial {
 
   private static final double WAIT_CHANCE = 0.25;
 
+  private static final int MOST_DISTURBANCES = 3;
+
   /** Pairs after which waits decide if what was done points to the same arm. */
   private static final int ENOUGH = 4;
 
@@ -29,7 +31,7 @@ final class Trial {
   private final Window[] sums = {Window.NONE, Window.NONE};
   private long incumbentNanos;
   private long challengerNanos;
-  private boolean disturbed;
+  private int disturbances;
 
   /**
    * Begins with a window of the incumbent.
@@ -73,12 +75,19 @@ final class Trial {
     }
   }
 
-  /** Adds a window of the present arm. */
-  void add(Window window) {
+  /**
+   * Adds a window of the present arm.
+   *
+   * @return whether it is one of the trial's load; otherwise it counts for nothing
+   */
+  boolean add(Window window) {
     int which = isChallenger() ? 1 : 0;
     double now = window.inFlight();
     double before = inFlight[which];
-    disturbed |= before > 0 && (now > before * OTHER_LOAD || before > now * OTHER_LOAD);
+    if (before > 0 && (now > before * OTHER_LOAD || before > now * OTHER_LOAD)) {
+      disturbances++;
+      return false;
+    }
     inFlight[which] = now;
     sums[which] = sums[which].plus(window);
     if ((windows & 1) == 0) {
@@ -91,11 +100,12 @@ final class Trial {
       waits.add(own.meanWait() / other.meanWait(), WAIT_CHANCE * chance);
     }
     windows++;
+    return true;
   }
 
-  /** Whether the load changed meanwhile, so that the trial says nothing. */
+  /** Whether the load changed so often that the trial says nothing. */
   boolean disturbed() {
-    return disturbed;
+    return disturbances > MOST_DISTURBANCES;
   }
 
   /** Returns how the challenger compares, after an even number of windows; OPEN after an odd. */

@@ -148,11 +148,11 @@ public class ControllerTests extends LuceneTestCase {
       node.clients(2);
       node.run(round == 0 ? 4 : 1);
       node.run(3);
-      assertEquals("round " + round, Arm.CPU, controller.arm());
+      assertEquals("round " + round + controller.totals(), Arm.CPU, controller.arm());
       node.clients(64);
       node.run(round == 0 ? 4 : 1);
       node.run(3);
-      assertEquals("round " + round, Arm.DEVICE, controller.arm());
+      assertEquals("round " + round + controller.totals(), Arm.DEVICE, controller.arm());
     }
     node.clients(2);
     node.run(100);
