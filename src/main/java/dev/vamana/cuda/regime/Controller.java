@@ -27,7 +27,10 @@ public final class Controller {
 
   private static final long LONGEST_SETTLE = 200 * MILLI;
 
-  /** A window that ends later than it should by more had no callers, or a node that stood still. */
+  /**
+   * A window that ends later than it should by more, and by more than a quarter, had no callers, or
+   * a node that stood still.
+   */
   private static final long LATE = 60 * MILLI;
 
   /** Answers that a window should have. */
