@@ -102,7 +102,7 @@ public class CurveTests {
 
   @Test
   public void testMedian() {
-    assertEquals(2, CellRun.median(new double[] {9, 1, 2}), 0);
-    assertEquals(3, CellRun.median(new double[] {9, 1, 2, 4}), 0);
+    assertEquals(2, Median.of(new double[] {9, 1, 2}), 0);
+    assertEquals(3, Median.of(new double[] {9, 1, 2, 4}), 0);
   }
 }

@@ -8,7 +8,6 @@ import dev.vamana.tools.demo.Progress;
 import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -181,17 +180,10 @@ final class CellRun {
                   .map(
                       of ->
                           new Curve.Point(
-                              of.getKey(), recall.get(of.getKey()), median(of.getValue())))
+                              of.getKey(), recall.get(of.getKey()), Median.of(of.getValue())))
                   .toList()));
     }
     return curves;
-  }
-
-  static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
   private Load load(int width) {

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.tools.cells.Median;
 import java.util.Arrays;
 import java.util.List;
 
@@ -27,15 +28,12 @@ final class Samples {
 
   /** As {@link #median(double[])}. */
   static double median(List<Double> values) {
-    return median(values.stream().mapToDouble(Double::doubleValue).toArray());
+    return Median.of(values);
   }
 
   /** Returns the median; for an even count the mean of the two middle values. */
   static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    return Median.of(values);
   }
 
   /** Rounds to a number of decimals, so that readers of the report recompute the same figures. */

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu.node;
 
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.cells.Widths;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -67,7 +68,7 @@ final class CellTurns {
     }
   }
 
-  /** A search of a width; those of all starts of a node are the same step. */
+  /** A method in the node of a mode, and the width of its search. All starts share the step. */
   private record Step(Who who, int width) {}
 
   /** What the turns of a point have measured. */
@@ -116,10 +117,7 @@ final class CellTurns {
       for (Map.Entry<Step, Turns> entry : cell.getValue().entrySet()) {
         Step step = entry.getKey();
         Turns turns = entry.getValue();
-        List<Double> byStart =
-            turns.perSecond.stream()
-                .map(of -> median(of.stream().mapToDouble(Double::doubleValue).toArray()))
-                .toList();
+        List<Double> byStart = turns.perSecond.stream().map(Median::of).toList();
         double[] micros = turns.micros.stream().flatMapToDouble(Arrays::stream).toArray();
         findings.measured(
             new CellTrial.Point(
@@ -130,7 +128,7 @@ final class CellTurns {
                 step.width(),
                 recalls.get(step.who()).get(step.width()),
                 byStart,
-                median(micros),
+                Median.of(micros),
                 turns.clientMicros / micros.length,
                 turns.answered));
       }
@@ -273,12 +271,5 @@ final class CellTurns {
     if (ours) {
       turns.answered = GpuCounters.sum(turns.answered, GpuCounters.of(side.node()).since(before));
     }
-  }
-
-  private static double median(double[] values) {
-    double[] sorted = values.clone();
-    Arrays.sort(sorted);
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 }

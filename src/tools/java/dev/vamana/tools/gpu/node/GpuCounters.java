@@ -51,7 +51,11 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
                 "watched_in_micros",
                 "explored_in_micros"),
             "contested_loads",
-            all(NodeClient.at(shown, "executor", "items", "contested", "loads"))));
+            some(
+                NodeClient.at(shown, "executor", "items", "contested", "loads"),
+                "cpu",
+                "device",
+                "split")));
   }
 
   private static Map<String, Object> itemsByPlan(Object plans) {
@@ -61,15 +65,6 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
       all.forEach((plan, of) -> items.put(plan.toString(), NodeClient.at(of, "items")));
     }
     return items;
-  }
-
-  private static Map<String, Object> all(Object counters) {
-    Map<String, Object> all = new TreeMap<>();
-    // absent without a device
-    if (counters instanceof Map<?, ?> there) {
-      there.forEach((name, value) -> all.put(name.toString(), value));
-    }
-    return all;
   }
 
   private static Map<String, Object> some(Object counters, String... names) {
