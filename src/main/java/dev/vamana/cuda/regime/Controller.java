@@ -200,7 +200,9 @@ public final class Controller {
     tally.watched(window.nanos());
     credit = Math.min(CREDIT, credit + EXPLORED * window.nanos());
     boolean cold = warmth.add(arm, window);
-    if (trial != null && cold == false) {
+    if (trial == null && lesson != null) {
+      lesson.watched(window.nanos());
+    } else if (trial != null && cold == false) {
       trial.spent(window.nanos());
     }
     return cold;
@@ -230,17 +232,17 @@ public final class Controller {
   /** Gives up a trial of which a window cannot be used. */
   private void disturb(long now) {
     if (trial != null) {
-      giveUp(trial, now);
+      giveUp(trial);
       trial = null;
       choose(lesson.arm(), now);
     }
     forgetLoad();
   }
 
-  private void giveUp(Trial disturbed, long now) {
+  private void giveUp(Trial disturbed) {
     tally.disturbed.increment();
     pay(disturbed.lostNanos(false));
-    lesson.disturbed(now);
+    lesson.disturbed();
   }
 
   /** Has the next window tell which load there is: it may be another. The arm stays until then. */
@@ -256,7 +258,7 @@ public final class Controller {
   }
 
   private void watched(Window window, long now) {
-    if (lesson != null && lesson.regrets(window, now)) {
+    if (lesson != null && lesson.regrets(window)) {
       tally.changes.increment();
       tally.learned(lessons.values());
       choose(lesson.arm(), now);
@@ -270,7 +272,7 @@ public final class Controller {
     }
     others = 0;
     boolean affordable = credit >= (lesson.measured() ? REPEATS : 0);
-    if (lesson.due(now) && affordable) {
+    if (lesson.due() && affordable) {
       double share = window.favoured() / (double) window.work();
       boolean mixed = share > NOTABLE && share < 1 - NOTABLE;
       Arm known = lesson.arm();
@@ -305,18 +307,18 @@ public final class Controller {
     wait = window.meanWait();
     Load entered = Load.of(window);
     if (lesson != null && entered.equals(load)) {
-      lesson.dueIn(AT_OTHER_LOAD, now);
+      lesson.dueIn(AT_OTHER_LOAD);
       return;
     }
     load = entered;
     lesson = lessons.get(load);
     if (lesson == null) {
-      lesson = new Lesson(nearest(load), now);
+      lesson = new Lesson(nearest(load));
       lessons.put(load, lesson);
     }
     trial = lesson.resume();
     if (trial != null && lesson.hasWaitedLong(now)) {
-      giveUp(trial, now);
+      giveUp(trial);
       trial = null;
     }
     choose(trial == null ? lesson.arm() : trial.arm(), now);
@@ -355,10 +357,10 @@ public final class Controller {
     }
     Pairs.Verdict verdict = trial.verdict();
     if (verdict != Pairs.Verdict.OPEN) {
-      boolean won = verdict == Pairs.Verdict.BETTER;
+      boolean won = trial.isWon(verdict);
       Arm former = lesson.measured() ? lesson.arm() : null;
       pay(trial.lostNanos(won));
-      lesson.learn(trial, won, now);
+      lesson.learn(trial, won);
       if (former != null && former != lesson.arm()) {
         tally.changes.increment();
       }

@@ -3,7 +3,7 @@ package dev.vamana.cuda.regime;
 /** What was learned at one load; guarded by the controller. */
 final class Lesson {
 
-  /** Time between trials in parts of the time that the arm which lost was chosen. */
+  /** Time of this load between trials in parts of the time that the arm which lost was chosen. */
   private static final int REST = 100;
 
   private static final int FAR_REST = 4;
@@ -20,7 +20,7 @@ final class Lesson {
 
   private static final long LONGEST_MEMORY = 2_000_000_000L;
 
-  /** Least time between trials. */
+  /** Least time of this load between trials. */
   static final long LEAST_REST = 5_000_000_000L;
 
   private static final long LONGEST_SUSPENSION = 60_000_000_000L;
@@ -32,7 +32,7 @@ final class Lesson {
   private int patience = 1;
   private boolean measured;
   private int disturbances;
-  private long due;
+  private long rest;
   private boolean splitNext;
   private Arm loser;
   private Window ofWinner = Window.NONE;
@@ -46,9 +46,8 @@ final class Lesson {
    *
    * @param arm chosen until then
    */
-  Lesson(Arm arm, long now) {
+  Lesson(Arm arm) {
     this.arm = arm;
-    this.due = now;
   }
 
   Arm arm() {
@@ -59,15 +58,19 @@ final class Lesson {
     return measured;
   }
 
-  boolean due(long now) {
-    return now - due >= 0;
+  /** Whether a trial may begin. */
+  boolean due() {
+    return rest <= 0;
   }
 
-  /** Has the next trial begin after a time, unless it is due before. */
-  void dueIn(long nanos, long now) {
-    if (due - now > nanos) {
-      due = now + nanos;
-    }
+  /** Counts time outside of trials in which the node had this load. Other time brings no trial. */
+  void watched(long nanos) {
+    rest -= nanos;
+  }
+
+  /** Has the next trial begin after so much time of this load, unless it is due before. */
+  void dueIn(long nanos) {
+    rest = Math.min(rest, nanos);
   }
 
   /** Keeps a trial until the load comes back. */
@@ -89,8 +92,8 @@ final class Lesson {
   }
 
   /** Has the next trial begin later, after one that said nothing: each time twice as late. */
-  void disturbed(long now) {
-    due = now + (AFTER_DISTURBANCE << disturbances);
+  void disturbed() {
+    rest = AFTER_DISTURBANCE << disturbances;
     disturbances = Math.min(disturbances + 1, MOST_DISTURBANCES);
   }
 
@@ -111,9 +114,9 @@ final class Lesson {
   /**
    * Records the result of a trial, and when the next is due.
    *
-   * @param won whether the challenger is better
+   * @param won whether the challenger is chosen from now on
    */
-  void learn(Trial trial, boolean won, long now) {
+  void learn(Trial trial, boolean won) {
     Arm winner = won ? trial.challenger() : trial.incumbent();
     loser = won ? trial.incumbent() : trial.challenger();
     ofWinner = trial.sum(won);
@@ -125,7 +128,7 @@ final class Lesson {
     disturbances = 0;
     kept = Window.NONE;
     long lost = REST * trial.lostNanos(won) * patience * (trial.far() ? FAR_REST : 1);
-    due = now + Math.max(LEAST_REST, lost);
+    rest = Math.max(LEAST_REST, lost);
   }
 
   /**
@@ -133,7 +136,7 @@ final class Lesson {
    * callers as then it does clearly less than the other did. Some loads take longer than a window
    * to show what an arm does to them. Returns whether it did.
    */
-  boolean regrets(Window window, long now) {
+  boolean regrets(Window window) {
     kept = kept.nanos() > LONGEST_MEMORY ? window : kept.plus(window);
     if (loser == null || kept.inFlight() < ofWinner.inFlight() * SAME_LOAD) {
       return false;
@@ -146,7 +149,7 @@ final class Lesson {
     loser = null;
     kept = Window.NONE;
     patience = Math.min(2 * patience, MOST_PATIENCE);
-    due = now + LEAST_REST * patience;
+    rest = LEAST_REST * patience;
     return true;
   }
 }

@@ -134,6 +134,14 @@ final class Trial {
     return Pairs.Verdict.OPEN;
   }
 
+  /**
+   * Whether the challenger is to be chosen. Of two that are as good it is the CPU, if it is one.
+   */
+  boolean isWon(Pairs.Verdict verdict) {
+    return verdict == Pairs.Verdict.BETTER
+        || (verdict == Pairs.Verdict.EQUAL && challenger == Arm.CPU);
+  }
+
   /** Whether one of the arms did far less. */
   boolean far() {
     return Math.abs(rates.mean()) > Pairs.FAR;

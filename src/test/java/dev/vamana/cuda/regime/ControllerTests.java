@@ -203,7 +203,7 @@ public class ControllerTests extends LuceneTestCase {
   }
 
   public void testWaitingTrial() {
-    Lesson lesson = new Lesson(Arm.MODEL, 0);
+    Lesson lesson = new Lesson(Arm.MODEL);
     assertNull(lesson.resume());
     Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
     lesson.suspend(trial, 5_000);
@@ -211,6 +211,26 @@ public class ControllerTests extends LuceneTestCase {
     assertTrue(lesson.hasWaitedLong(100_000_000_000L));
     assertSame(trial, lesson.resume());
     assertNull(lesson.resume());
+  }
+
+  /** A load that is there for a small part of the time has trials for a small part of its time. */
+  public void testBurstsHaveFewTrials() {
+    // the device does four fifths of what processors do, which few pairs of windows show
+    SimulatedNode.Costs costs = new SimulatedNode.Costs(4, 200e3, 500e3, 50e3, 700e3, 50e3);
+    Controller controller = new Controller(0);
+    SimulatedNode node = controlled(costs, controller);
+    node.clients(8);
+    node.run(10);
+    long before = total(controller, "trials");
+    for (int round = 0; round < 40; round++) {
+      node.clients(0);
+      node.run(4);
+      node.clients(8);
+      node.run(0.5);
+    }
+    long trials = total(controller, "trials") - before;
+    assertTrue(trials + " trials in 20 s of 180 s, " + controller.totals(), trials <= 1);
+    assertEquals(Arm.CPU, controller.arm());
   }
 
   /** Two arms that are equally good do not replace each other again and again. */
@@ -280,6 +300,20 @@ public class ControllerTests extends LuceneTestCase {
     other.clients(32);
     other.run(6);
     assertEquals(Arm.CPU, controller.arm());
+  }
+
+  /** A node with a GPU is not to be slower than one without: of equals the CPU answers. */
+  public void testWhoIsChosen() {
+    Trial byCpu = new Trial(Arm.DEVICE, Arm.CPU, random().nextBoolean());
+    Trial byDevice = new Trial(Arm.CPU, Arm.DEVICE, random().nextBoolean());
+    Trial bySplit = new Trial(Arm.DEVICE, Arm.SPLIT, random().nextBoolean());
+    for (Trial trial : new Trial[] {byCpu, byDevice, bySplit}) {
+      assertTrue(trial.isWon(Pairs.Verdict.BETTER));
+      assertFalse(trial.isWon(Pairs.Verdict.WORSE));
+    }
+    assertTrue(byCpu.isWon(Pairs.Verdict.EQUAL));
+    assertFalse(byDevice.isWon(Pairs.Verdict.EQUAL));
+    assertFalse(bySplit.isWon(Pairs.Verdict.EQUAL));
   }
 
   public void testPairs() {

@@ -32,12 +32,6 @@ final class CellTurns {
   /** Least turns of an index in a cell: a pause of the node spoils one. */
   private static final int LEAST_TURNS = 10;
 
-  /**
-   * Seconds for each width before the first turn: a node with a GPU compares both answers, which
-   * takes up to two seconds for widths of about the same work together.
-   */
-  private static final double LEARN_SECONDS = 1.5;
-
   private static final int WARM_TURNS = 2;
   private static final int WARM_CLIENTS = 32;
   private static final int WARM_WIDTH = 40;
@@ -209,9 +203,14 @@ final class CellTurns {
       throws IOException {
     for (Contender contender : contenders.values()) {
       List<Integer> own = widths.get(contender.who());
-      boolean learns = contender.index().method().equals(CellTrial.GPU);
-      for (int width : learns ? own : own.subList(0, 1)) {
-        contender.side().clients(count).run(contender.requests(width), LEARN_SECONDS);
+      RestClients asking = contender.side().clients(count);
+      if (contender.index().method().equals(CellTrial.GPU)) {
+        for (int width : own) {
+          List<byte[]> requests = contender.requests(width);
+          LearningTurns.take(contender.side().node(), asking, requests, plan.seconds());
+        }
+      } else {
+        asking.run(contender.requests(own.get(0)), WARM_LONGER * plan.seconds());
       }
     }
   }

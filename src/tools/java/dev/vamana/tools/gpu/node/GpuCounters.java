@@ -55,7 +55,23 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
                 NodeClient.at(shown, "executor", "items", "contested", "loads"),
                 "cpu",
                 "device",
-                "split")));
+                "split"),
+            "contested_windows",
+            windowsByArm(NodeClient.at(shown, "executor", "items", "contested", "windows"))));
+  }
+
+  private static Map<String, Object> windowsByArm(Object windows) {
+    Map<String, Object> sums = new TreeMap<>();
+    // absent without a device
+    if (windows instanceof Map<?, ?> all) {
+      all.forEach(
+          (arm, byLoad) ->
+              sums.put(
+                  arm.toString(),
+                  ((Map<?, ?>) byLoad)
+                      .values().stream().mapToLong(count -> ((Number) count).longValue()).sum()));
+    }
+    return sums;
   }
 
   private static Map<String, Object> itemsByPlan(Object plans) {
