@@ -1,7 +1,5 @@
 package dev.vamana.cuda.regime;
 
-import java.util.HashMap;
-import java.util.Map;
 import java.util.SortedMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 
@@ -64,7 +62,7 @@ public final class Controller {
 
   private final Meter meter = new Meter();
   private final AtomicBoolean busy = new AtomicBoolean();
-  private final Map<Load, Lesson> lessons = new HashMap<>();
+  private final Lessons lessons = new Lessons();
   private final Tally tally = new Tally();
   private final Warmth warmth = new Warmth();
   private volatile Arm arm = Arm.MODEL;
@@ -72,14 +70,13 @@ public final class Controller {
   private volatile double pace = 1;
 
   // the following are guarded by busy
-  private Load load;
   private Lesson lesson;
   private Trial trial;
   private Window before;
   private long planned;
   private boolean settling;
   // of the first window at this load under this arm, 0 before
-  private double inFlight;
+  private double callers;
   private double wait;
   private int others;
   // mean time of an answer
@@ -87,19 +84,6 @@ public final class Controller {
   // mean time between two answers
   private long pause;
   private double credit = CREDIT;
-
-  /**
-   * A load: callers that wait at the same time, and work of one answer, both by powers of two.
-   *
-   * @param callers floor of the logarithm, 0 also for less than one
-   */
-  private record Load(int callers, int work) {
-    static Load of(Window window) {
-      return new Load(
-          Math.max(0, Math.getExponent(window.inFlight())),
-          Math.getExponent(window.work() / (double) window.count()));
-    }
-  }
 
   /**
    * Makes a controller that has measured nothing.
@@ -249,7 +233,7 @@ public final class Controller {
   private void forgetLoad() {
     lesson = null;
     others = 0;
-    inFlight = 0;
+    callers = 0;
   }
 
   private void pay(long nanos) {
@@ -260,7 +244,7 @@ public final class Controller {
   private void watched(Window window, long now) {
     if (lesson != null && lesson.regrets(window)) {
       tally.changes.increment();
-      tally.learned(lessons.values());
+      tally.learned(lessons.all());
       choose(lesson.arm(), now);
       return;
     }
@@ -287,12 +271,12 @@ public final class Controller {
 
   /** Whether the load is not what it was after the last change of the arm. */
   private boolean isOther(Window window) {
-    if (inFlight == 0) {
-      inFlight = window.inFlight();
+    if (callers == 0) {
+      callers = window.callers();
       wait = window.meanWait();
       return false;
     }
-    return differs(window.inFlight(), inFlight, OTHER_LOAD)
+    return differs(window.callers(), callers, OTHER_LOAD)
         || differs(window.meanWait(), wait, OTHER_WAIT);
   }
 
@@ -303,19 +287,14 @@ public final class Controller {
   /** Uses what is known of a load that is new or has come back. */
   private void enter(Window window, long now) {
     others = 0;
-    inFlight = window.inFlight();
+    callers = window.callers();
     wait = window.meanWait();
-    Load entered = Load.of(window);
-    if (lesson != null && entered.equals(load)) {
+    Lesson entered = lessons.find(arm, window);
+    if (lesson != null && lesson == entered) {
       lesson.dueIn(AT_OTHER_LOAD);
       return;
     }
-    load = entered;
-    lesson = lessons.get(load);
-    if (lesson == null) {
-      lesson = new Lesson(nearest(load));
-      lessons.put(load, lesson);
-    }
+    lesson = entered == null ? lessons.add(arm, window) : entered;
     trial = lesson.resume();
     if (trial != null && lesson.hasWaitedLong(now)) {
       giveUp(trial);
@@ -326,24 +305,9 @@ public final class Controller {
 
   /** Goes on with too few answers to measure anything. */
   private void rest(Window window, long now) {
-    Lesson known = window.count() == 0 ? null : lessons.get(Load.of(window));
+    Lesson known = window.count() == 0 ? null : lessons.find(arm, window);
     lesson = null;
     choose(known == null ? Arm.MODEL : known.arm(), now);
-  }
-
-  /** Returns what was learned at the next load of the same work. */
-  private Arm nearest(Load asked) {
-    Arm found = Arm.MODEL;
-    int least = Integer.MAX_VALUE;
-    for (Map.Entry<Load, Lesson> entry : lessons.entrySet()) {
-      Load other = entry.getKey();
-      int distance = Math.abs(other.callers() - asked.callers());
-      if (entry.getValue().measured() && other.work() == asked.work() && distance < least) {
-        least = distance;
-        found = entry.getValue().arm();
-      }
-    }
-    return found;
   }
 
   private void tried(Window window, long now) {
@@ -365,8 +329,8 @@ public final class Controller {
         tally.changes.increment();
       }
       trial = null;
-      inFlight = 0;
-      tally.learned(lessons.values());
+      callers = 0;
+      tally.learned(lessons.all());
     }
     choose(trial == null ? lesson.arm() : trial.arm(), now);
   }
@@ -376,7 +340,7 @@ public final class Controller {
       return;
     }
     arm = chosen;
-    inFlight = 0;
+    callers = 0;
     settling = true;
     schedule(now, settleLength());
   }

@@ -1,5 +1,8 @@
 package dev.vamana.cuda.regime;
 
+import java.util.EnumMap;
+import java.util.Map;
+
 /** What was learned at one load; guarded by the controller. */
 final class Lesson {
 
@@ -28,6 +31,8 @@ final class Lesson {
   private static final long AFTER_DISTURBANCE = 1_000_000_000L;
   private static final int MOST_DISTURBANCES = 6;
 
+  private final Map<Arm, Double> callers = new EnumMap<>(Arm.class);
+  private double work;
   private Arm arm;
   private int patience = 1;
   private boolean measured;
@@ -45,9 +50,37 @@ final class Lesson {
    * Makes one of a load that has not been measured.
    *
    * @param arm chosen until then
+   * @param shownBy arm of the window that shows the load
    */
-  Lesson(Arm arm) {
+  Lesson(Arm arm, Arm shownBy, Window window) {
     this.arm = arm;
+    know(shownBy, window);
+    work = window.meanWork();
+  }
+
+  /** The same clients are other callers in flight for an arm that answers sooner. */
+  private void know(Arm of, Window window) {
+    callers.put(of, window.callers());
+  }
+
+  /** Returns by what factor callers differ from those of a window, as a logarithm of 0 or more. */
+  double callersAway(Arm shownBy, Window window) {
+    Double known = callers.get(shownBy);
+    return known != null
+        ? away(known, window.callers())
+        : callers.values().stream()
+            .mapToDouble(any -> away(any, window.callers()))
+            .min()
+            .orElseThrow();
+  }
+
+  /** Returns by what factor the work of an answer differs, as a logarithm of 0 or more. */
+  double workAway(Window window) {
+    return away(work, window.meanWork());
+  }
+
+  private static double away(double a, double b) {
+    return Math.abs(Math.log(a / b));
   }
 
   Arm arm() {
@@ -121,6 +154,9 @@ final class Lesson {
     loser = won ? trial.incumbent() : trial.challenger();
     ofWinner = trial.sum(won);
     ofLoser = trial.sum(won == false);
+    know(winner, ofWinner);
+    know(loser, ofLoser);
+    work = ofWinner.plus(ofLoser).meanWork();
     boolean confirmed = measured && winner == arm;
     patience = confirmed ? Math.min(2 * patience, MOST_PATIENCE) : 1;
     arm = winner;

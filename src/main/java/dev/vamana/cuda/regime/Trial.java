@@ -27,7 +27,7 @@ final class Trial {
   private final Pairs waits = new Pairs();
   private int windows;
   private Window first;
-  private final double[] inFlight = new double[2];
+  private final double[] callers = new double[2];
   private final Window[] sums = {Window.NONE, Window.NONE};
   private long incumbentNanos;
   private long challengerNanos;
@@ -82,13 +82,13 @@ final class Trial {
    */
   boolean add(Window window) {
     int which = isChallenger() ? 1 : 0;
-    double now = window.inFlight();
-    double before = inFlight[which];
+    double now = window.callers();
+    double before = callers[which];
     if (before > 0 && (now > before * OTHER_LOAD || before > now * OTHER_LOAD)) {
       disturbances++;
       return false;
     }
-    inFlight[which] = now;
+    callers[which] = now;
     sums[which] = sums[which].plus(window);
     if ((windows & 1) == 0) {
       first = window;

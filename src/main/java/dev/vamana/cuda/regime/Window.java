@@ -50,4 +50,17 @@ record Window(long nanos, long count, long work, long favoured, long latency) {
   double inFlight() {
     return latency / (double) nanos;
   }
+
+  /**
+   * Returns the callers in flight and one more, by which loads are compared: a fourth of a caller
+   * is no other load than half a caller.
+   */
+  double callers() {
+    return 1 + inFlight();
+  }
+
+  /** Returns the mean work of an answer. */
+  double meanWork() {
+    return work / (double) count;
+  }
 }

@@ -202,17 +202,6 @@ public class ControllerTests extends LuceneTestCase {
     assertEquals(controller.totals().toString(), Arm.DEVICE, controller.arm());
   }
 
-  public void testWaitingTrial() {
-    Lesson lesson = new Lesson(Arm.MODEL);
-    assertNull(lesson.resume());
-    Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
-    lesson.suspend(trial, 5_000);
-    assertFalse(lesson.hasWaitedLong(1_000_000_000));
-    assertTrue(lesson.hasWaitedLong(100_000_000_000L));
-    assertSame(trial, lesson.resume());
-    assertNull(lesson.resume());
-  }
-
   /** A load that is there for a small part of the time has trials for a small part of its time. */
   public void testBurstsHaveFewTrials() {
     // the device does four fifths of what processors do, which few pairs of windows show
@@ -300,20 +289,6 @@ public class ControllerTests extends LuceneTestCase {
     other.clients(32);
     other.run(6);
     assertEquals(Arm.CPU, controller.arm());
-  }
-
-  /** A node with a GPU is not to be slower than one without: of equals the CPU answers. */
-  public void testWhoIsChosen() {
-    Trial byCpu = new Trial(Arm.DEVICE, Arm.CPU, random().nextBoolean());
-    Trial byDevice = new Trial(Arm.CPU, Arm.DEVICE, random().nextBoolean());
-    Trial bySplit = new Trial(Arm.DEVICE, Arm.SPLIT, random().nextBoolean());
-    for (Trial trial : new Trial[] {byCpu, byDevice, bySplit}) {
-      assertTrue(trial.isWon(Pairs.Verdict.BETTER));
-      assertFalse(trial.isWon(Pairs.Verdict.WORSE));
-    }
-    assertTrue(byCpu.isWon(Pairs.Verdict.EQUAL));
-    assertFalse(byDevice.isWon(Pairs.Verdict.EQUAL));
-    assertFalse(bySplit.isWon(Pairs.Verdict.EQUAL));
   }
 
   public void testPairs() {

@@ -1,0 +1,112 @@
+package dev.vamana.cuda.regime;
+
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Which loads are one, and what a trial of a load teaches. */
+public class LessonsTests extends LuceneTestCase {
+
+  private static final long NANOS = 100_000_000;
+  private static final int ANSWERS = 1_000;
+
+  /** A window with so many callers in flight, whose answers take so many nanoseconds of work. */
+  private static Window window(double inFlight, double work) {
+    return new Window(NANOS, ANSWERS, (long) (work * ANSWERS), 0, (long) (inFlight * NANOS));
+  }
+
+  /** Loads that a power of two lies between are one if they are close, however often they come. */
+  public void testCloseLoads() {
+    Lessons lessons = new Lessons();
+    double inFlight = 60 * random().nextDouble();
+    double work = 1e3 + 1e6 * random().nextDouble();
+    Lesson lesson = lessons.add(Arm.CPU, window(inFlight, work));
+    for (int i = 0; i < 100; i++) {
+      double closeInFlight = inFlight * (0.75 + 0.6 * random().nextDouble());
+      double closeWork = work * (0.75 + 0.6 * random().nextDouble());
+      Arm arm = Arm.values()[random().nextInt(Arm.values().length)];
+      assertSame(lesson, lessons.find(arm, window(closeInFlight, closeWork)));
+    }
+    assertNull(lessons.find(Arm.CPU, window(2 * inFlight + 1, work)));
+    assertNull(lessons.find(Arm.CPU, window(inFlight, work * 1.6)));
+    assertNull(lessons.find(Arm.CPU, window(inFlight, work / 1.6)));
+  }
+
+  /** Of two loads that are close to a third the closer one is meant. */
+  public void testClosest() {
+    Lessons lessons = new Lessons();
+    Lesson few = lessons.add(Arm.CPU, window(9, 1e5));
+    Lesson many = lessons.add(Arm.CPU, window(19, 1e5));
+    assertSame(few, lessons.find(Arm.CPU, window(11, 1e5)));
+    assertSame(many, lessons.find(Arm.CPU, window(16, 1e5)));
+  }
+
+  /** The same clients are fewer callers in flight for the arm that answers sooner. */
+  public void testCallersByArm() {
+    Lessons lessons = new Lessons();
+    Lesson lesson = lessons.add(Arm.CPU, window(12, 1e5));
+    assertNull(lessons.find(Arm.DEVICE, window(50, 1e5)));
+    lesson.learn(trial(Arm.CPU, window(12, 1e5), Arm.DEVICE, window(50, 1e5)), true);
+    assertSame(lesson, lessons.find(Arm.DEVICE, window(45, 1e5)));
+    assertSame(lesson, lessons.find(Arm.CPU, window(13, 1e5)));
+    assertNull(lessons.find(Arm.DEVICE, window(13, 1e5)));
+  }
+
+  /** A load that was never tried begins with the arm of the next one whose work is alike. */
+  public void testUnknownLoad() {
+    Lessons lessons = new Lessons();
+    Lesson few = lessons.add(Arm.CPU, window(1, 1e5));
+    Lesson many = lessons.add(Arm.CPU, window(40, 1e5));
+    assertEquals(Arm.MODEL, lessons.add(Arm.CPU, window(8, 1e5)).arm());
+    few.learn(trial(Arm.CPU, window(1, 1e5), Arm.DEVICE, window(1, 1e5)), false);
+    many.learn(trial(Arm.CPU, window(40, 1e5), Arm.DEVICE, window(40, 1e5)), true);
+    assertEquals(Arm.CPU, lessons.add(Arm.CPU, window(3, 1.2e5)).arm());
+    assertEquals(Arm.DEVICE, lessons.add(Arm.CPU, window(80, 1.2e5)).arm());
+    assertEquals(Arm.MODEL, lessons.add(Arm.CPU, window(3, 4e5)).arm());
+  }
+
+  private static Trial trial(Arm incumbent, Window its, Arm challenger, Window other) {
+    Trial trial = new Trial(incumbent, challenger, false);
+    assertTrue(trial.add(its));
+    assertTrue(trial.add(other));
+    return trial;
+  }
+
+  /** A part of a caller more or less is no other load, four times as many callers are. */
+  public void testDisturbedTrial() {
+    Trial lone = new Trial(Arm.CPU, Arm.DEVICE, false);
+    Trial changing = new Trial(Arm.CPU, Arm.DEVICE, false);
+    for (int i = 0; i < 4; i++) {
+      boolean first = i == 0 || i == 3; // windows of the incumbent
+      assertTrue(lone.add(window(first && i > 0 ? 0.7 : 0.2, 1e5)));
+      if (i < 3) {
+        assertTrue(changing.add(window(10, 1e5)));
+      }
+    }
+    assertFalse(changing.add(window(45, 1e5)));
+    assertFalse(changing.disturbed());
+  }
+
+  public void testWaitingTrial() {
+    Lesson lesson = new Lesson(Arm.MODEL, Arm.MODEL, window(1, 100));
+    assertNull(lesson.resume());
+    Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
+    lesson.suspend(trial, 5_000);
+    assertFalse(lesson.hasWaitedLong(1_000_000_000));
+    assertTrue(lesson.hasWaitedLong(100_000_000_000L));
+    assertSame(trial, lesson.resume());
+    assertNull(lesson.resume());
+  }
+
+  /** A node with a GPU is not to be slower than one without: of equals the CPU answers. */
+  public void testWhoIsChosen() {
+    Trial byCpu = new Trial(Arm.DEVICE, Arm.CPU, random().nextBoolean());
+    Trial byDevice = new Trial(Arm.CPU, Arm.DEVICE, random().nextBoolean());
+    Trial bySplit = new Trial(Arm.DEVICE, Arm.SPLIT, random().nextBoolean());
+    for (Trial trial : new Trial[] {byCpu, byDevice, bySplit}) {
+      assertTrue(trial.isWon(Pairs.Verdict.BETTER));
+      assertFalse(trial.isWon(Pairs.Verdict.WORSE));
+    }
+    assertTrue(byCpu.isWon(Pairs.Verdict.EQUAL));
+    assertFalse(byDevice.isWon(Pairs.Verdict.EQUAL));
+    assertFalse(bySplit.isWon(Pairs.Verdict.EQUAL));
+  }
+}
