@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu;
 import dev.vamana.cuda.memory.Placement;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
@@ -259,8 +260,8 @@ public class ReportTablesTests extends LuceneTestCase {
     // a ratio that was raised to the same recall twice counts once
     assertTrue(page, page.contains("GPU / hnsw 1.00 (1 of 2 below 0.95), CPU / hnsw 1.50 (0 of 1"));
     assertTrue(page, page.contains("## some-96, 5,000 vectors of 96 dimensions"));
-    String eight = "| 8 | 8 | 0.95 | 1,234 | **0.50** | - | - | 1.50 | - |";
-    String forty = "| 40 | 8 | 0.95 | 1,234 | 2.00 (at 0.997) | - | - | - | - |";
+    String eight = "| 8 | 8 | 0.95 | 1,234 | **0.50** | - | - | 1.50 | - | - |";
+    String forty = "| 40 | 8 | 0.95 | 1,234 | 2.00 (at 0.997) | - | - | - | - | - |";
     assertTrue(page, page.indexOf(eight) > 0 && page.indexOf(eight) < page.indexOf(forty));
     assertFalse(pages.get("gpu.md").contains("0.997"));
   }
@@ -270,12 +271,59 @@ public class ReportTablesTests extends LuceneTestCase {
     low.put(CellsStage.BY_START, List.of(0.972, 0.91));
     Map<String, Object> high = compared(8, "es-vamana-gpu", "over es-vamana-cpu", 0.99, 0.99, 1.0);
     high.put(CellsStage.BY_START, List.of(0.94, 1.06));
-    String page = CellsPage.of(List.of(low, high));
+    String page = CellsPage.of(List.of(low, high), List.of());
     assertTrue(page, page.contains("| - | - | **0.94** [0.97, 0.91] | - | - |"));
     assertTrue(page, page.contains("| - | - | 1.00 | - | - |"));
   }
 
+  public void testStockOfBothNodes() {
+    List<Map<String, Object>> rows = new ArrayList<>();
+    List<Map<String, Object>> points = new ArrayList<>();
+    for (int segments : new int[] {1, 8, 40}) {
+      rows.add(compared(segments, "es-vamana-gpu", "over es-vamana-cpu", 0.95, 0.95, 1.0));
+      for (int width : new int[] {10, 20}) {
+        // 2 * 0.5 for one segment, 2 * 2 for eight, and one node alone for 40
+        points.add(stock(segments, "auto", width, segments == 1 && width == 10 ? 250 : 1000));
+        if (segments < 40) {
+          points.add(stock(segments, "off", width, 500));
+        }
+      }
+    }
+    Map<String, Object> ours = stock(1, "auto", 30, 7000);
+    ours.put("method", "es-vamana-gpu");
+    points.add(ours);
+    String page = CellsPage.of(rows, points);
+    assertTrue(page, page.contains("| 1 | 8 | 0.95 | - | - | - | 1.00 | - | - | 1.00 |"));
+    assertTrue(page, page.contains("| 8 | 8 | 0.95 | - | - | - | 1.00 | - | - | 2.00 |"));
+    assertTrue(page, page.contains("| 40 | 8 | 0.95 | - | - | - | 1.00 | - | - | - |"));
+    // the geometric mean of 1 and 2, and the deviation of their logarithms
+    assertTrue(page, page.contains("1.41 in the mean of 2 cells, which scatter by 49 %"));
+  }
+
+  private static Map<String, Object> stock(
+      int segments, String placement, int width, double perSecond) {
+    return row(
+        "set",
+        "some-96",
+        "n",
+        5000,
+        "dims",
+        96,
+        "segments",
+        segments,
+        "callers",
+        8,
+        "method",
+        "es-hnsw",
+        "placement",
+        placement,
+        "beam",
+        width,
+        "requests_per_second",
+        perSecond);
+  }
+
   public void testNoCells() {
-    assertTrue(CellsPage.of(List.of()).contains("Not measured yet"));
+    assertTrue(CellsPage.of(List.of(), List.of()).contains("Not measured yet"));
   }
 }

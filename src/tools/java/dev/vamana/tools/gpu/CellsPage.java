@@ -40,8 +40,9 @@ final class CellsPage {
    * Returns the page.
    *
    * @param rows the report's section {@link CellsStage#SECTION}
+   * @param points the report's section {@link CellsStage#POINTS}
    */
-  static String of(List<Map<String, Object>> rows) {
+  static String of(List<Map<String, Object>> rows, List<Map<String, Object>> points) {
     StringBuilder page =
         new StringBuilder(
             """
@@ -50,13 +51,15 @@ final class CellsPage {
             One node, standard `knn` requests for 10 hits over HTTP. *GPU* is our index in a node with the GPU, *CPU* the same index with the
             GPU off, *hnsw* and *int8* the stock index of these types over the same vectors. Example: 1.20 under "GPU / hnsw" is a fifth more
             requests a second than the stock index at equal recall@10, both in turns in the same node. No figure should be below 0.95; those are
-            bold, with the figures of each start of the nodes in brackets if there were several. Stage `cells-<set>` of the [GPU suite](../internals/gpu-suite.md#cells); the measured points are in
+            bold, with the figures of each start of the nodes in brackets if there were several. The last column tells how much of a figure may be
+            chance, or the node's: the stock index in the node with the GPU over the same index in the other node. Stage `cells-<set>` of the [GPU suite](../internals/gpu-suite.md#cells); the measured points are in
             [gpu-cells.json](gpu-cells.json), `cell_points`. [The same without a GPU](rest.md), measured by another command.
             """);
     if (rows.isEmpty()) {
       return page.append("\nNot measured yet.\n").toString();
     }
-    page.append('\n').append(summary(rows)).append('\n');
+    StockOfBothNodes stock = new StockOfBothNodes(points);
+    page.append('\n').append(summary(rows)).append('\n').append(stock.summary()).append('\n');
     Map<String, List<Map<String, Object>>> sets = new LinkedHashMap<>();
     for (Map<String, Object> row : rows) {
       sets.computeIfAbsent(
@@ -66,16 +69,18 @@ final class CellsPage {
               unseen -> new ArrayList<>())
           .add(row);
     }
-    sets.forEach((set, of) -> append(page, set, of));
+    sets.forEach((set, of) -> append(page, set, of, stock));
     return page.toString();
   }
 
-  private static void append(StringBuilder page, String set, List<Map<String, Object>> rows) {
+  private static void append(
+      StringBuilder page, String set, List<Map<String, Object>> rows, StockOfBothNodes stock) {
     page.append("\n## ")
         .append(set)
         .append("\n\n| segments | clients | recall | GPU, requests/s |");
     PAIRS.keySet().forEach(pair -> page.append(' ').append(pair).append(" |"));
-    page.append("\n| ---: | ---: | ---: | ---: |").append(" ---: |".repeat(PAIRS.size()));
+    page.append(" hnsw / hnsw |");
+    page.append("\n| ---: | ---: | ---: | ---: |").append(" ---: |".repeat(PAIRS.size() + 1));
     page.append('\n');
     Map<String, Map<String, Map<String, Object>>> lines = new TreeMap<>();
     for (Map<String, Object> row : rows) {
@@ -102,6 +107,8 @@ final class CellsPage {
       for (String pair : PAIRS.values()) {
         page.append(' ').append(ratio(line.get(pair))).append(" |");
       }
+      Double nodes = stock.ratio(any);
+      page.append(' ').append(nodes == null ? EMPTY : text("%.2f", nodes)).append(" |");
       page.append('\n');
     }
   }

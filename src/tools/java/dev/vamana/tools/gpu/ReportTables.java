@@ -123,7 +123,9 @@ public final class ReportTables {
       }
     }
     files.put("gpu.md", text.toString());
-    files.put(CellsPage.PAGE, CellsPage.of(Fragment.rows(report, CellsStage.SECTION)));
+    List<Map<String, Object>> cells = Fragment.rows(report, CellsStage.SECTION);
+    List<Map<String, Object>> points = Fragment.rows(report, CellsStage.POINTS);
+    files.put(CellsPage.PAGE, CellsPage.of(cells, points));
     return files;
   }
 
