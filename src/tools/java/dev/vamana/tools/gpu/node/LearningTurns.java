@@ -36,7 +36,8 @@ final class LearningTurns {
     }
   }
 
-  private static boolean isQuiet(GpuCounters after, GpuCounters before) {
+  /** Whether a turn between two states had no trial, nor a part of one. */
+  static boolean isQuiet(GpuCounters after, GpuCounters before) {
     Map<String, Long> contested = after.since(before, "contested");
     boolean compared = contested.containsKey("watched_in_micros");
     long windows = GpuCounters.sum(after.since(before, "contested_windows"));
