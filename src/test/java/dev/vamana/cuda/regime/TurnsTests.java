@@ -1,0 +1,86 @@
+package dev.vamana.cuda.regime;
+
+import dev.vamana.tools.cells.Median;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/**
+ * Several loads come in short turns, with pauses between them, as in the cells of the GPU suite.
+ * What a node has learned in turns is used in turns.
+ */
+public class TurnsTests extends LuceneTestCase {
+
+  private static final int[] CLIENTS = {1, 8, 32, 64};
+  private static final double TURN = 0.4;
+  private static final double OTHERS = 1.2;
+  private static final int LEARNING = 20;
+  private static final int MEASURED = 5;
+
+  /** Of the better arm's answers, in the mean of all loads and nodes. */
+  private static final double MEAN = 0.98;
+
+  /** Of the better arm's answers, at one load of a node. */
+  private static final double LEAST = 0.9;
+
+  /** Nodes on which neither arm is the better one at all loads, or one is by little. */
+  private static final List<SimulatedNode.Costs> NODES =
+      List.of(
+          new SimulatedNode.Costs(16, 500e3, 300e3, 100e3, 250e3, 5e3),
+          new SimulatedNode.Costs(16, 500e3, 300e3, 100e3, 500e3, 5e3),
+          new SimulatedNode.Costs(16, 500e3, 300e3, 250e3, 250e3, 5e3),
+          new SimulatedNode.Costs(16, 900e3, 1_200e3, 1_200e3, 600e3, 10e3),
+          new SimulatedNode.Costs(16, 900e3, 300e3, 700e3, 300e3, 10e3),
+          new SimulatedNode.Costs(16, 400e3, 60e3, 60e3, 120e3, 5e3));
+
+  /** Returns the answers of a turn. */
+  private static double turn(SimulatedNode node, int clients) {
+    node.clients(clients);
+    node.run(TURN);
+    double answers = node.answers;
+    node.clients(0);
+    node.run(OTHERS + random().nextDouble());
+    return answers;
+  }
+
+  private static double measured(SimulatedNode node, int clients) {
+    double[] answers = new double[MEASURED];
+    for (int turn = 0; turn < MEASURED; turn++) {
+      answers[turn] = turn(node, clients);
+    }
+    return Median.of(answers);
+  }
+
+  private static double alone(SimulatedNode.Costs costs, Arm arm, int clients) {
+    SimulatedNode node = new SimulatedNode(costs, random().nextLong(), () -> arm, null);
+    turn(node, clients);
+    return measured(node, clients);
+  }
+
+  public void testTurnsOfSeveralLoads() {
+    double logs = 0;
+    List<String> low = new ArrayList<>();
+    for (SimulatedNode.Costs costs : NODES) {
+      Controller controller = new Controller(0);
+      SimulatedNode node =
+          new SimulatedNode(costs, random().nextLong(), controller::arm, controller);
+      for (int clients : CLIENTS) {
+        for (int turn = 0; turn < LEARNING; turn++) {
+          turn(node, clients);
+        }
+      }
+      for (int clients : CLIENTS) {
+        double best = Math.max(alone(costs, Arm.CPU, clients), alone(costs, Arm.DEVICE, clients));
+        double part = measured(node, clients) / best;
+        logs += Math.log(part);
+        if (part < LEAST) {
+          low.add(String.format(Locale.ROOT, "%d clients, %s: %.3f", clients, costs, part));
+        }
+      }
+    }
+    double mean = Math.exp(logs / NODES.size() / CLIENTS.length);
+    // a trial may be wrong by chance, until the next
+    assertTrue(mean + " " + low, mean > MEAN && low.size() <= 1);
+  }
+}
