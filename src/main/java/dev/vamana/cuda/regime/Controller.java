@@ -37,9 +37,6 @@ public final class Controller {
   /** Answers that a window needs. */
   private static final int LEAST_ANSWERS = 16;
 
-  /** Load that differs by more is another load. */
-  private static final double OTHER_LOAD = 1.5;
-
   /** A wait for the same work that differs by more calls for a new trial. */
   private static final double OTHER_WAIT = 2;
 
@@ -276,12 +273,8 @@ public final class Controller {
       wait = window.meanWait();
       return false;
     }
-    return differs(window.callers(), callers, OTHER_LOAD)
-        || differs(window.meanWait(), wait, OTHER_WAIT);
-  }
-
-  private static boolean differs(double a, double b, double factor) {
-    return a > b * factor || b > a * factor;
+    return Window.differ(window.callers(), callers, Lessons.SAME)
+        || Window.differ(window.meanWait(), wait, OTHER_WAIT);
   }
 
   /** Uses what is known of a load that is new or has come back. */

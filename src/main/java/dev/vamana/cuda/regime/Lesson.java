@@ -59,11 +59,16 @@ final class Lesson {
   }
 
   /** The same clients are other callers in flight for an arm that answers sooner. */
-  private void know(Arm of, Window window) {
-    callers.put(of, window.callers());
+  private void know(Arm shownBy, Window window) {
+    callers.put(shownBy, window.callers());
   }
 
-  /** Returns by what factor callers differ from those of a window, as a logarithm of 0 or more. */
+  /**
+   * Returns how far this load's callers are from a window's: the logarithm of the factor between
+   * them, 0 if they are equal.
+   *
+   * @param shownBy arm of the window
+   */
   double callersAway(Arm shownBy, Window window) {
     Double known = callers.get(shownBy);
     return known != null
@@ -74,7 +79,7 @@ final class Lesson {
             .orElseThrow();
   }
 
-  /** Returns by what factor the work of an answer differs, as a logarithm of 0 or more. */
+  /** Returns how far the work of an answer is from a window's, as {@link #callersAway}. */
   double workAway(Window window) {
     return away(work, window.meanWork());
   }

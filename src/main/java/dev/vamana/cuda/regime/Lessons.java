@@ -8,7 +8,7 @@ import java.util.List;
 final class Lessons {
 
   /** Factor by which callers or work of one load may differ, since a single window scatters. */
-  private static final double SAME = 1.5;
+  static final double SAME = 1.5;
 
   /** Factor by which the work may differ for an arm to be worth a try at another load. */
   private static final double NEAR = 2;

@@ -84,7 +84,7 @@ final class Trial {
     int which = isChallenger() ? 1 : 0;
     double now = window.callers();
     double before = callers[which];
-    if (before > 0 && (now > before * OTHER_LOAD || before > now * OTHER_LOAD)) {
+    if (before > 0 && Window.differ(now, before, OTHER_LOAD)) {
       disturbances++;
       return false;
     }

@@ -59,6 +59,11 @@ record Window(long nanos, long count, long work, long favoured, long latency) {
     return 1 + inFlight();
   }
 
+  /** Whether one of two values is more than so many times the other. */
+  static boolean differ(double a, double b, double factor) {
+    return a > b * factor || b > a * factor;
+  }
+
   /** Returns the mean work of an answer. */
   double meanWork() {
     return work / (double) count;

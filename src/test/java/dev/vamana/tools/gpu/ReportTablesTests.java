@@ -217,19 +217,17 @@ public class ReportTablesTests extends LuceneTestCase {
     assertTrue(ReportTables.make(file).get("gpu-cagra.md").contains("| default | 1.50 |"));
   }
 
+  private static Map<String, Object> ofCell(int segments, Object... more) {
+    Map<String, Object> row =
+        row("set", "some-96", "n", 5000, "dims", 96, "segments", segments, "callers", 8);
+    row.putAll(row(more));
+    return row;
+  }
+
   private static Map<String, Object> compared(
       int segments, String method, String variant, double target, double recall, double ratio) {
-    return row(
-        "set",
-        "some-96",
-        "n",
-        5000,
-        "dims",
-        96,
-        "segments",
+    return ofCell(
         segments,
-        "callers",
-        8,
         "target",
         target,
         "method",
@@ -302,17 +300,8 @@ public class ReportTablesTests extends LuceneTestCase {
 
   private static Map<String, Object> stock(
       int segments, String placement, int width, double perSecond) {
-    return row(
-        "set",
-        "some-96",
-        "n",
-        5000,
-        "dims",
-        96,
-        "segments",
+    return ofCell(
         segments,
-        "callers",
-        8,
         "method",
         "es-hnsw",
         "placement",

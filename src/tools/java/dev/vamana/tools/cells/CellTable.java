@@ -44,11 +44,9 @@ final class CellTable {
   }
 
   private static double mean(List<Comparison> all) {
-    return Math.exp(
-        all.stream()
-            .mapToDouble(comparison -> Math.log(comparison.ratio()))
-            .average()
-            .orElse(Double.NaN));
+    return all.isEmpty()
+        ? Double.NaN
+        : GeometricMean.of(all.stream().map(Comparison::ratio).toList());
   }
 
   private static String ratio(Comparison comparison) {

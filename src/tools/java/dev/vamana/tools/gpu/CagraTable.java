@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.tools.cells.GeometricMean;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -200,11 +201,10 @@ final class CagraTable {
   }
 
   private static String summary(String name, List<Double> ratios) {
-    double logs = ratios.stream().mapToDouble(Math::log).average().orElseThrow();
     return format(
         "| %s | %.2f | %.2f | %d of %d |\n",
         name,
-        Math.exp(logs),
+        GeometricMean.of(ratios),
         ratios.stream().mapToDouble(Double::doubleValue).min().orElseThrow(),
         ratios.stream().filter(ratio -> ratio < 1).count(),
         ratios.size());

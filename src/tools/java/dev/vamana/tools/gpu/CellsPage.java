@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.tools.cells.Comparison;
+import dev.vamana.tools.cells.GeometricMean;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -158,8 +159,7 @@ final class CellsPage {
                 text(
                     "%s %.2f (%d of %d below %.2f)",
                     name,
-                    Math.exp(
-                        ratios.values().stream().mapToDouble(Math::log).average().orElseThrow()),
+                    GeometricMean.of(ratios.values()),
                     ratios.values().stream().filter(ratio -> ratio < Comparison.RULE).count(),
                     ratios.size(),
                     Comparison.RULE));

@@ -1,18 +1,18 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.tools.cells.GeometricMean;
 import dev.vamana.tools.gpu.node.CellTrial;
 import dev.vamana.tools.gpu.node.NodeParts;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 
 /**
- * Requests a second of the stock index in the node with the GPU, over those of the same index in
- * the node with the GPU off. No search of it sees a GPU, so a ratio other than 1 is chance, above
- * all of what a JVM compiles after its start, or something that a GPU costs the whole node.
+ * Compares the two nodes of a cell by their stock indices, which no GPU answers: the node with the
+ * GPU has so many times the requests a second of the node with the GPU off. A ratio other than 1 is
+ * chance, above all of what a JVM compiles after its start, or a cost of the GPU to the whole node.
  */
 final class StockOfBothNodes {
 
@@ -42,7 +42,7 @@ final class StockOfBothNodes {
             }
           }
           if (both.isEmpty() == false) {
-            ratios.put(cell, geometricMean(both));
+            ratios.put(cell, GeometricMean.of(both));
           }
         });
   }
@@ -65,7 +65,7 @@ final class StockOfBothNodes {
     if (ratios.size() < 2) {
       return "";
     }
-    double mean = geometricMean(ratios.values());
+    double mean = GeometricMean.of(ratios.values());
     double squares =
         ratios.values().stream().mapToDouble(r -> Math.pow(Math.log(r / mean), 2)).sum();
     return String.format(
@@ -74,9 +74,5 @@ final class StockOfBothNodes {
         mean,
         ratios.size(),
         100 * Math.sqrt(squares / (ratios.size() - 1)));
-  }
-
-  private static double geometricMean(Collection<Double> values) {
-    return Math.exp(values.stream().mapToDouble(Math::log).average().orElseThrow());
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.tools.gpu.node;
 
+import dev.vamana.tools.cells.GeometricMean;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
@@ -125,7 +126,7 @@ public final class CellTrial {
 
     /** Requests a second, the geometric mean of all starts. */
     public double requestsPerSecond() {
-      return Math.exp(perSecond.stream().mapToDouble(Math::log).average().orElseThrow());
+      return GeometricMean.of(perSecond);
     }
   }
 
