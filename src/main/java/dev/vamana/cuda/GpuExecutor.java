@@ -58,12 +58,13 @@ import java.util.function.Supplier;
 public final class GpuExecutor implements SearchExecutor {
 
   // A walk on a device is a chain of steps, each of which waits for memory. Four parents a step
-  // take a quarter of the steps, half the time, a fifth more distances, at the same recall. A
-  // narrow beam has few steps: two parents take hardly longer than four, and save the CPU, which
-  // has to walk alike, a tenth of its time.
+  // take a quarter of the steps, half the time, a fifth more distances, at the same recall. The CPU
+  // has to walk alike, and loses a fifth by four parents and a twentieth by two. The fewer nodes a
+  // beam has, the fewer steps are there to save.
   private static final int PARENTS = 4;
+  private static final int NARROW_BEAM = 32;
   private static final int PARENTS_OF_NARROW = 2;
-  private static final int WIDE_BEAM = 32;
+  private static final int NARROWEST_BEAM = 16;
 
   // Preparing an item and reading its hits take about 200 ns of a processor, walking it 130 ns of a
   // large device. Fewer items are done before another thread has woken.
@@ -292,7 +293,10 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public WalkParameters defaultWalk(int k) {
     WalkParameters walk = WalkParameters.defaults(k);
-    return walk.withParents(walk.beamWidth() < WIDE_BEAM ? PARENTS_OF_NARROW : PARENTS);
+    int beam = walk.beamWidth();
+    return beam < NARROWEST_BEAM
+        ? walk
+        : walk.withParents(beam < NARROW_BEAM ? PARENTS_OF_NARROW : PARENTS);
   }
 
   @Override

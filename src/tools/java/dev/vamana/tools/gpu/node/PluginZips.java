@@ -5,6 +5,7 @@ import java.io.IOException;
 import java.io.InputStream;
 import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
+import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -84,8 +85,9 @@ final class PluginZips {
     return bytes.toByteArray();
   }
 
+  /** Returns the files below a folder. Homes of several suites may share a folder by a link. */
   private static List<Path> filesOf(Path folder) throws IOException {
-    try (Stream<Path> files = Files.walk(folder)) {
+    try (Stream<Path> files = Files.walk(folder, FileVisitOption.FOLLOW_LINKS)) {
       return files.filter(Files::isRegularFile).sorted().toList();
     }
   }
