@@ -298,7 +298,8 @@ public class JcudaDriverTests extends LuceneTestCase {
     for (long block : blocks) {
       driver.free(block);
     }
-    assertTrue(driver.freeBytes() >= before + blocks.size() * size);
+    // other processes may have taken memory of the device meanwhile, but hardly as much
+    assertTrue(driver.freeBytes() >= before + blocks.size() * size / 2);
     MemorySegment bytes = randomBytes(160);
     long address = driver.allocate(160);
     driver.copyToDevice(address, bytes, stream);

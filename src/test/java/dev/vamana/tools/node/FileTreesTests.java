@@ -87,12 +87,14 @@ public class FileTreesTests {
     Files.createDirectories(from.resolve("a/empty"));
     Files.writeString(from.resolve("a/file"), "content");
     Files.writeString(from.resolve("top"), "");
-    FileTrees.copy(from, to);
+    FileTrees.copy(from, to, path -> path.endsWith("file"));
     assertTrue(Files.isDirectory(to.resolve("a/empty")));
+    assertTrue(Files.isSameFile(from.resolve("a/file"), to.resolve("a/file")));
+    assertFalse(Files.isSameFile(from.resolve("top"), to.resolve("top")));
     assertEquals("content", Files.readString(to.resolve("a/file")));
     assertEquals("", Files.readString(to.resolve("top")));
     assertEquals(FileTrees.walk(from).size(), FileTrees.walk(to).size());
-    assertThrows(FileAlreadyExistsException.class, () -> FileTrees.copy(from, to));
+    assertThrows(FileAlreadyExistsException.class, () -> FileTrees.copy(from, to, path -> false));
     assertEquals("content", Files.readString(from.resolve("a/file")));
   }
 }

@@ -13,6 +13,7 @@ import java.util.Comparator;
 import java.util.EnumSet;
 import java.util.List;
 import java.util.Set;
+import java.util.function.Predicate;
 import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -41,11 +42,21 @@ public final class FileTrees {
     }
   }
 
-  /** Copies {@code from} and everything below it to {@code to}, which must not exist. */
-  public static void copy(Path from, Path to) throws IOException {
+  /**
+   * Copies {@code from} and everything below it to {@code to}, which must not exist.
+   *
+   * @param shared tells which files both folders are to have by hard links, since nobody will write
+   *     to them
+   */
+  public static void copy(Path from, Path to, Predicate<Path> shared) throws IOException {
     Files.createDirectories(to.getParent());
     for (Path path : walk(from)) {
-      Files.copy(path, to.resolve(from.relativize(path).toString()));
+      Path target = to.resolve(from.relativize(path).toString());
+      if (Files.isRegularFile(path) && shared.test(path)) {
+        Files.createLink(target, path);
+      } else {
+        Files.copy(path, target);
+      }
     }
   }
 

@@ -14,10 +14,10 @@ import org.apache.lucene.util.IOUtils;
 
 /**
  * Asks our index and stock ones over HTTP, by number of segments and of clients: in a node with a
- * GPU, and in one with the GPU off, which have copies of the same files. Another node has filled
- * the indices before. The indices of both nodes take short turns, so that what disturbs one
- * disturbs all, and both nodes are started several times, since what a JVM compiles differs from
- * start to start.
+ * GPU, and in one with the GPU off, which share the files of segments. Another node has filled the
+ * indices before. The indices of both nodes take short turns, so that what disturbs one disturbs
+ * all, and both nodes are started several times, since what a JVM compiles differs from start to
+ * start.
  */
 public final class CellTrial {
 
@@ -52,9 +52,8 @@ public final class CellTrial {
    * @param methods methods to measure; empty for all
    * @param segments numbers of segments
    * @param clients numbers of concurrent clients
-   * @param seconds duration of a turn; each point has three or more
-   * @param starts how often the nodes are started for each number of segments; each start has a
-   *     part of the turns
+   * @param seconds duration of a turn; each point has three or more in each start
+   * @param starts how often the nodes are started for each number of segments
    */
   public record Plan(
       NodeParts parts,

@@ -30,7 +30,7 @@ final class CellTurns {
   /** Least turns of a point in each start, of which the median counts. */
   private static final int LEAST_ROUNDS = 3;
 
-  /** Least turns of an index in a cell: a pause of the node spoils one. */
+  /** Least turns of an index in each start: a pause of the node spoils one. */
   private static final int LEAST_TURNS = 10;
 
   private static final int WARM_TURNS = 2;
@@ -239,8 +239,8 @@ final class CellTurns {
       Map<Step, Turns> cell)
       throws IOException {
     int fewest = widths.values().stream().mapToInt(List::size).min().orElseThrow();
-    int share = Math.ceilDiv(LEAST_TURNS, fewest * plan.starts());
-    for (int round = 0; round < Math.max(LEAST_ROUNDS, share); round++) {
+    int rounds = Math.max(LEAST_ROUNDS, Math.ceilDiv(LEAST_TURNS, fewest));
+    for (int round = 0; round < rounds; round++) {
       for (Step step : order(List.copyOf(contenders.keySet()), widths, round)) {
         Turns turns = cell.computeIfAbsent(step, unseen -> new Turns());
         take(contenders.get(step.who()), step.width(), count, turns);

@@ -32,13 +32,21 @@ public record NodeParts(
     return new NodeParts(folder.resolve(subfolder), data, classes, jars, metadata, heap);
   }
 
-  /** As {@link #in}, with a copy of the indices. No node may be running over them. */
+  /**
+   * As {@link #in}, with a copy of the indices. No node may be running over them. All copies share
+   * the files of segments, which are never written again: so nodes read them from the same pages of
+   * memory. From pages of their own one node's searches can be some percent faster than another's.
+   */
   public NodeParts copiedTo(String subfolder) throws IOException {
     NodeParts copy = in(subfolder);
     Path target = copy.folder.resolve(data);
     FileTrees.delete(target);
-    FileTrees.copy(folder.resolve(data), target);
+    FileTrees.copy(folder.resolve(data), target, NodeParts::isOfSegment);
     return copy;
+  }
+
+  private static boolean isOfSegment(Path file) {
+    return file.getFileName().toString().startsWith("_") && file.getParent().endsWith("index");
   }
 
   /** Packs the plugin and assembles the node's home. */
