@@ -442,11 +442,7 @@ public class BatchedSearchIT {
   }
 
   private static void setParentLimit(String value) throws IOException {
-    first
-        .client()
-        .put(
-            "/_cluster/settings",
-            "{\"persistent\": {\"indices.breaker.total.limit\": " + value + "}}");
+    first.client().set("indices.breaker.total.limit", value);
   }
 
   private static void assertNothingOpen(String index) throws IOException {

@@ -317,8 +317,7 @@ public class BatchedSearchRestIT {
   }
 
   private static void limit(String value) throws IOException {
-    node.client()
-        .put("/_cluster/settings", "{\"persistent\": {\"vamana.batch.max_body\": " + value + "}}");
+    node.client().set("vamana.batch.max_body", value);
   }
 
   private static void assertRecall(List<?> ids) {

@@ -87,8 +87,7 @@ public final class MonitoredNode {
   }
 
   private void pin(String plan) throws IOException {
-    node.client()
-        .put("/_cluster/settings", "{\"persistent\": {\"vamana.gpu.plan\": " + plan + "}}");
+    node.client().set("vamana.gpu.plan", plan);
   }
 
   private void say(String what) {

@@ -44,7 +44,7 @@ public class RecallIT {
   @BeforeClass
   public static void allowMuchWork() throws IOException {
     node = CLUSTER.first();
-    node.client().put("/_cluster/settings", "{\"persistent\": {\"vamana.recall.max_load\": 1}}");
+    node.client().set("vamana.recall.max_load", 1);
   }
 
   private static TestIndex index(String name, double rate) throws IOException {

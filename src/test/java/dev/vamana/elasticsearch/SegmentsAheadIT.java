@@ -55,10 +55,7 @@ public class SegmentsAheadIT {
   }
 
   private static void sendAhead(RunningNode node, boolean ahead) throws IOException {
-    node.client()
-        .put(
-            "/_cluster/settings",
-            "{\"persistent\": {\"vamana.gpu.batch.segments_ahead\": " + ahead + "}}");
+    node.client().set("vamana.gpu.batch.segments_ahead", ahead);
   }
 
   @Test

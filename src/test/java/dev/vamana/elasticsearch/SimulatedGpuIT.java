@@ -178,8 +178,7 @@ public class SimulatedGpuIT {
   }
 
   private static void pin(RunningNode node, String plan) throws IOException {
-    node.client()
-        .put("/_cluster/settings", "{\"persistent\": {\"vamana.gpu.plan\": " + plan + "}}");
+    node.client().set("vamana.gpu.plan", plan);
   }
 
   /** The row of the only segment tells of its place on the device. */

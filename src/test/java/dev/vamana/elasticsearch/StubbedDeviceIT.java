@@ -85,11 +85,8 @@ public class StubbedDeviceIT {
 
   private void assertAnswersFromTheDevice(String placement) throws IOException {
     node.client()
-        .put(
-            "/_cluster/settings",
-            "{\"persistent\": {\"vamana.gpu.placement\": \""
-                + Placement.named(placement).place().settingName()
-                + "\"}}");
+        .set(
+            "vamana.gpu.placement", "\"" + Placement.named(placement).place().settingName() + "\"");
     assertEquals("ready", stats("state", "state"));
     assertEquals("stub", stats("device", "name"));
     // what the stub of the management library says

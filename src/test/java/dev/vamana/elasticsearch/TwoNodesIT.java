@@ -214,11 +214,7 @@ public class TwoNodesIT {
   }
 
   private static void limitRequests(String limit) throws IOException {
-    first
-        .client()
-        .put(
-            "/_cluster/settings",
-            "{\"persistent\": {\"indices.breaker.request.limit\": " + limit + "}}");
+    first.client().set("indices.breaker.request.limit", limit);
   }
 
   /** Waits, since messages close readers after the answer. */

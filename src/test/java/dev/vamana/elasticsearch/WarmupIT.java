@@ -82,7 +82,7 @@ public class WarmupIT {
   @Before
   public void deleteIndices() throws IOException {
     node.client().delete("/photos?ignore_unavailable=true");
-    node.client().put("/_cluster/settings", "{\"persistent\": {\"vamana.*\": null}}");
+    node.client().set("vamana.*", null);
     assertEquals(0, SimulatedGpuNode.awaitZero(node, "memory", "device", "used_in_bytes"));
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.regime;
 
+import dev.vamana.tools.cells.GeometricMean;
 import dev.vamana.tools.cells.Median;
 import java.util.ArrayList;
 import java.util.List;
@@ -59,7 +60,7 @@ public class TurnsTests extends LuceneTestCase {
   }
 
   public void testTurnsOfSeveralLoads() {
-    double logs = 0;
+    List<Double> parts = new ArrayList<>();
     List<String> low = new ArrayList<>();
     for (SimulatedNode.Costs costs : NODES) {
       Controller controller = new Controller(0);
@@ -73,13 +74,13 @@ public class TurnsTests extends LuceneTestCase {
       for (int clients : CLIENTS) {
         double best = Math.max(alone(costs, Arm.CPU, clients), alone(costs, Arm.DEVICE, clients));
         double part = measured(node, clients) / best;
-        logs += Math.log(part);
+        parts.add(part);
         if (part < LEAST) {
           low.add(String.format(Locale.ROOT, "%d clients, %s: %.3f", clients, costs, part));
         }
       }
     }
-    double mean = Math.exp(logs / NODES.size() / CLIENTS.length);
+    double mean = GeometricMean.of(parts);
     // a trial may be wrong by chance, until the next
     assertTrue(mean + " " + low, mean > MEAN && low.size() <= 1);
   }

@@ -11,6 +11,7 @@ import java.util.stream.IntStream;
 /** The rows of the comparison, and who has answered each of them so far. */
 final class Lanes {
 
+  private static final String PLAN = "vamana.gpu.plan";
   private static final long UPLOAD_NANOS = 60_000_000_000L;
 
   private final NodeClient client;
@@ -103,9 +104,7 @@ final class Lanes {
 
   private void use(String wanted) throws IOException {
     if (Objects.equals(wanted, plan) == false) {
-      client.put(
-          "/_cluster/settings",
-          "{\"persistent\": {\"vamana.gpu.plan\": \"" + Objects.requireNonNull(wanted) + "\"}}");
+      client.set(PLAN, "\"" + Objects.requireNonNull(wanted) + "\"");
       plan = wanted;
     }
   }
@@ -113,7 +112,7 @@ final class Lanes {
   /** Leaves the choice between GPU and CPU to the node again. */
   void reset() throws IOException {
     if (plan != null) {
-      client.put("/_cluster/settings", "{\"persistent\": {\"vamana.gpu.plan\": null}}");
+      client.set(PLAN, null);
       plan = null;
     }
   }

@@ -78,6 +78,17 @@ public final class NodeClient implements AutoCloseable {
   }
 
   /**
+   * Changes a setting of the cluster.
+   *
+   * @param key name of the setting, or a pattern of names
+   * @param json the value, such as {@code "\"cpu\""}; {@code null} takes the setting back to what
+   *     nodes were started with
+   */
+  public void set(String key, Object json) throws IOException {
+    put("/_cluster/settings", "{\"persistent\": {\"" + key + "\": " + json + "}}");
+  }
+
+  /**
    * Sends a bulk request and fails unless every item succeeds.
    *
    * @param path path and parameters, such as {@code /index/_bulk?refresh=true}

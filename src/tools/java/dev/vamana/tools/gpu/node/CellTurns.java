@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu.node;
 
 import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.cells.Widths;
+import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -33,11 +34,13 @@ final class CellTurns {
   /** Least turns of an index in each start: a pause of the node spoils one. */
   private static final int LEAST_TURNS = 10;
 
-  // 50,000 requests to 40 segments, after which a node becomes no faster
+  // about 50,000 requests to 40 segments; nodes on 2 processors became no faster after 35,000 each
   private static final int WARM_TURNS = 4;
   private static final int WARM_CLIENTS = 32;
   private static final int WARM_WIDTH = 40;
   private static final double WARM_LONGER = 4;
+
+  private static final String PLAN = "vamana.gpu.plan";
 
   private static final long SEED = 7;
 
@@ -57,6 +60,11 @@ final class CellTurns {
 
     Who who() {
       return new Who(index.method(), side.mode());
+    }
+
+    /** Whether a GPU may answer. */
+    boolean answersOnGpu() {
+      return index.method().equals(CellTrial.GPU);
     }
 
     List<byte[]> requests(int width) {
@@ -140,7 +148,7 @@ final class CellTurns {
         NodeIndex index = new NodeIndex(side.node(), plan.set(), name, method);
         Contender contender = new Contender(side, index);
         contenders.put(contender.who(), contender);
-        if (method.equals(CellTrial.GPU)) {
+        if (contender.answersOnGpu()) {
           findings.say("%s", side.node().client().post("/" + name + "/_vamana/warmup", null));
         }
       }
@@ -152,11 +160,13 @@ final class CellTurns {
     findings.say("warming indices of %d segments", segments);
     for (int turn = 0; turn < WARM_TURNS; turn++) {
       for (Contender contender : contenders.values()) {
-        if (contender.index().method().equals(CellTrial.GPU)) {
-          // at few of the loads the CPU answers, but there its code is to be as warm as elsewhere
-          setPlan(contender, "\"cpu\"");
+        if (contender.answersOnGpu()) {
+          // the CPU answers few of these requests, but its code is to be as warm as the other
+          // node's
+          NodeClient client = contender.side().node().client();
+          client.set(PLAN, "\"cpu\"");
           warm(contender);
-          setPlan(contender, null);
+          client.set(PLAN, null);
         }
         warm(contender);
       }
@@ -168,12 +178,6 @@ final class CellTurns {
         .side()
         .clients(WARM_CLIENTS)
         .run(contender.requests(WARM_WIDTH), WARM_LONGER * plan.seconds());
-  }
-
-  /** Sets {@code vamana.gpu.plan} of a node, or takes it back to what the node was started with. */
-  private static void setPlan(Contender contender, String json) throws IOException {
-    String settings = "{\"persistent\": {\"vamana.gpu.plan\": " + json + "}}";
-    contender.side().node().client().put("/_cluster/settings", settings);
   }
 
   private void findRecalls(Map<Who, Contender> contenders) throws IOException {
@@ -222,7 +226,7 @@ final class CellTurns {
     for (Contender contender : contenders.values()) {
       List<Integer> own = widths.get(contender.who());
       RestClients asking = contender.side().clients(count);
-      if (contender.index().method().equals(CellTrial.GPU)) {
+      if (contender.answersOnGpu()) {
         for (int width : own) {
           List<byte[]> requests = contender.requests(width);
           LearningTurns.take(contender.side().node(), asking, requests, plan.seconds());
