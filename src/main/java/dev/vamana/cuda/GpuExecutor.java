@@ -11,6 +11,7 @@ import dev.vamana.cuda.call.Contests;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.Families;
 import dev.vamana.cuda.call.IdlePlans;
+import dev.vamana.cuda.call.LeftItems;
 import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -79,6 +80,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
   private final Contests contests = new Contests(System::nanoTime);
+  private final LeftItems leftItems;
   private final IdlePlans idlePlans = new IdlePlans();
   private final Families families = new Families();
   private final Ahead ahead;
@@ -86,6 +88,7 @@ public final class GpuExecutor implements SearchExecutor {
 
   private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
     this.counters = counters;
+    this.leftItems = new LeftItems(contests, counters);
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training, options.leastTraining());
@@ -158,18 +161,21 @@ public final class GpuExecutor implements SearchExecutor {
       return ahead.search(item, aheadSearch);
     }
     Ahead.Outlook outlook = contests.outlook(known);
-    if (outlook == Ahead.Outlook.CPU && ahead.mayHave(item) == false) {
-      long since = contests.now();
-      if (contests.isFresh(known, since) && usable() && item.cancelled().getAsBoolean() == false) {
-        return leftToCpu(item, known, since);
+    if (outlook == Ahead.Outlook.CPU
+        && ahead.mayHave(item) == false
+        && usable()
+        && item.cancelled().getAsBoolean() == false) {
+      LeftScan left = leftItems.begin(item.segment(), known);
+      if (left != null) {
+        return leftToCpu(item, known, left);
       }
     }
     return ahead.search(item, aheadSearch, outlook);
   }
 
   /** Answers an item on the CPU that need not be planned. Counts it as if it had been. */
-  private WorkResult leftToCpu(WorkItem item, Contests.Known known, long since) throws IOException {
-    LeftScan left = left(item.segment(), known, since);
+  private WorkResult leftToCpu(WorkItem item, Contests.Known known, LeftScan left)
+      throws IOException {
     load.onCpu(1);
     try {
       return CpuExecutor.search(item, known.way());
@@ -177,18 +183,6 @@ public final class GpuExecutor implements SearchExecutor {
       load.onCpu(-1);
       left.ended();
     }
-  }
-
-  /** Counts a contested item that the CPU begins to answer. */
-  private LeftScan left(SegmentView segment, Contests.Known known, long since) {
-    counters.requested.increment();
-    boolean scans = known.way() == CpuExecutor.Way.SCAN;
-    counters.fallback(scans ? FallbackReason.SCAN : FallbackReason.PLANNED, 1, segment.name());
-    return () -> {
-      long now = contests.now();
-      counters.plans.add(Plan.CPU, 1, contests.predicted(known.contest()), now - since);
-      contests.answered(known.contest(), since, now);
-    };
   }
 
   /** Answers an item on the CPU, since the setting leaves all to it. */
@@ -306,11 +300,10 @@ public final class GpuExecutor implements SearchExecutor {
         || usable() == false) {
       return null;
     }
-    long since = contests.now();
-    Contests.Known known = contests.findScan(segment, k, since);
+    Contests.Known known = contests.findScan(segment, k);
     return known == null || contests.outlook(known) != Ahead.Outlook.CPU
         ? null
-        : left(segment, known, since);
+        : leftItems.begin(segment, known);
   }
 
   @Override

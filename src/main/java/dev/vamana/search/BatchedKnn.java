@@ -23,7 +23,6 @@ import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreMode;
 import org.apache.lucene.search.Scorer;
 import org.apache.lucene.search.TopDocs;
-import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.Weight;
 import org.apache.lucene.util.Bits;
@@ -312,8 +311,7 @@ public final class BatchedKnn {
         query -> {
           KnnCollector collector =
               new CancellableCollector(
-                  new TopKnnCollector(Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE),
-                  cancelled());
+                  Math.min(k, context.reader().maxDoc()), Integer.MAX_VALUE, cancelled());
           if (query.floats() != null) {
             context.reader().searchNearestVectors(field, query.floats(), collector, acceptDocs);
           } else {

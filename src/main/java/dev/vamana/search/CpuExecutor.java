@@ -7,7 +7,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.TopKnnCollector;
 
 /**
  * Searches batches on the CPU. It is the reference implementation of {@link SearchExecutor}, and
@@ -216,8 +215,7 @@ public final class CpuExecutor implements SearchExecutor {
       return new WorkResult(new int[0], new float[0], 0, true);
     }
     KnnCollector collector =
-        new CancellableCollector(
-            new TopKnnCollector(k, toInt(item.visitLimit())), item.cancelled());
+        new CancellableCollector(k, toInt(item.visitLimit()), item.cancelled());
     search.run(collector);
     ScoreDoc[] hits = collector.topDocs().scoreDocs;
     int[] ordinals = new int[hits.length];

@@ -11,6 +11,7 @@ import java.util.Arrays;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
@@ -21,11 +22,16 @@ import java.util.function.Predicate;
  */
 public final class Contests {
 
-  /** Time after which an item is planned again: its segment may have left the device. */
+  /** Time after which an item is planned again, by one caller: its segment may have gone. */
   private static final long FRESH = 100_000_000;
+
+  /** Time after which an item is forgotten, since that caller has not remembered it again. */
+  private static final long OLD = 3 * FRESH;
 
   /** Time within which an item that is planned again is not remembered again. */
   private static final long YOUNG = FRESH / 4;
+
+  private static final long NOBODY = 0;
 
   /** Kinds of items that are remembered for a segment. */
   private static final int MOST_KINDS = 4;
@@ -40,6 +46,7 @@ public final class Contests {
    * @param ofBytes {@link dev.vamana.search.QueryVector#ofBytes}
    * @param way how the CPU answers it as the device would
    * @param planned time of the clock
+   * @param planner id of the thread that plans it again
    */
   public record Known(
       int k,
@@ -49,7 +56,8 @@ public final class Contests {
       boolean ofBytes,
       Contest contest,
       CpuExecutor.Way way,
-      long planned) {
+      long planned,
+      AtomicLong planner) {
 
     private boolean matches(WorkItem item) {
       return item.k() == k
@@ -58,6 +66,12 @@ public final class Contests {
           && item.walk().equals(walk)
           && item.query().ofBytes() == ofBytes
           && plain(item);
+    }
+
+    /** Whether the calling thread plans it again: the first that asks. */
+    private boolean isOurs() {
+      long own = Thread.currentThread().threadId();
+      return planner.compareAndSet(NOBODY, own) || planner.get() == own;
     }
   }
 
@@ -90,18 +104,13 @@ public final class Contests {
 
   /**
    * Returns what is known of exact answers of single queries without a filter; null if they are not
-   * known to be contested, or have to be planned again.
-   *
-   * @param now time of the clock
+   * known to be contested.
    */
-  public Known findScan(SegmentView segment, int k, long now) {
+  public Known findScan(SegmentView segment, int k) {
     return first(
         segment,
         known ->
-            known.k() == k
-                && known.filtered() == false
-                && known.way() == CpuExecutor.Way.SCAN
-                && isFresh(known, now));
+            known.k() == k && known.filtered() == false && known.way() == CpuExecutor.Way.SCAN);
   }
 
   private Known first(SegmentView segment, Predicate<Known> wanted) {
@@ -145,7 +154,8 @@ public final class Contests {
             item.query().ofBytes(),
             contest,
             way,
-            now);
+            now,
+            new AtomicLong(NOBODY));
     segments.merge(item.segment(), new Known[] {fresh}, (old, own) -> with(old, item, fresh));
   }
 
@@ -183,9 +193,26 @@ public final class Contests {
     return device ? Ahead.Outlook.DEVICE : Ahead.Outlook.CPU;
   }
 
-  /** Whether an item need not be planned again yet. */
-  public boolean isFresh(Known known, long now) {
-    return now - known.planned() < FRESH;
+  /**
+   * Whether the calling thread has to plan an item again. Where many threads ask, planning it on
+   * all of them would take longer than answering it.
+   */
+  boolean isDue(SegmentView segment, Known known, long now) {
+    long age = now - known.planned();
+    if (age < FRESH) {
+      return false;
+    }
+    if (age < OLD) {
+      return known.isOurs();
+    }
+    segments.computeIfPresent(segment, (_, kinds) -> without(kinds, known));
+    return true;
+  }
+
+  @SuppressWarnings("ReferenceEquality") // an equal one may have been remembered since
+  private static Known[] without(Known[] kinds, Known forgotten) {
+    Known[] others = Arrays.stream(kinds).filter(known -> known != forgotten).toArray(Known[]::new);
+    return others.length == 0 ? null : others;
   }
 
   /**
@@ -197,7 +224,22 @@ public final class Contests {
 
   /** Records the answer of a single query's item. */
   public void answered(Contest contest, long since, long now) {
-    controller.answered(1, contest.work(), contest.favoured(), now - since, now);
+    answered(contest, 1, since, now);
+  }
+
+  /**
+   * Records answers of single queries' items, of which one was timed.
+   *
+   * @param items number of them
+   */
+  void answered(Contest contest, int items, long since, long now) {
+    controller.answered(
+        items, items * contest.work(), items * contest.favoured(), items * (now - since), now);
+  }
+
+  /** Returns of how many items one is worth being timed. */
+  int oneOf() {
+    return controller.oneOf();
   }
 
   /** Records the answers of one call. */

@@ -54,9 +54,21 @@ public final class PlanCounters {
     Sums own = sums.get(plan);
     own.calls.increment();
     own.items.add(items);
-    own.predicted.add((long) predictedNanos);
-    own.measured.add(measuredNanos);
-    own.ratios[bucket(predictedNanos, measuredNanos)].increment();
+    addTimes(plan, 1, predictedNanos, measuredNanos);
+  }
+
+  /**
+   * Counts the times of calls that are alike, of which one was timed. Their number and their items
+   * are counted elsewhere.
+   *
+   * @param predictedNanos time predicted for one
+   * @param measuredNanos time of the one
+   */
+  public void addTimes(Plan plan, int calls, double predictedNanos, long measuredNanos) {
+    Sums own = sums.get(plan);
+    own.predicted.add((long) (calls * predictedNanos));
+    own.measured.add(calls * measuredNanos);
+    own.ratios[bucket(predictedNanos, measuredNanos)].add(calls);
   }
 
   private static int bucket(double predictedNanos, long measuredNanos) {

@@ -37,6 +37,12 @@ public final class Controller {
   /** Answers that a window needs. */
   private static final int LEAST_ANSWERS = 16;
 
+  /** Answers of a window that are reported, at least, if there are more. */
+  private static final int REPORTED = 1_024;
+
+  /** Answers of which one is reported, at most. */
+  private static final int MOST_OF_ONE = 16;
+
   /** A wait for the same work that differs by more calls for a new trial. */
   private static final double OTHER_WAIT = 2;
 
@@ -65,6 +71,7 @@ public final class Controller {
   private volatile Arm arm = Arm.MODEL;
   private volatile long end;
   private volatile double pace = 1;
+  private volatile int oneOf = 1;
 
   // the following are guarded by busy
   private Lesson lesson;
@@ -103,6 +110,14 @@ public final class Controller {
    */
   public double pace() {
     return pace;
+  }
+
+  /**
+   * Returns of how many answers one is worth being reported, on behalf of the others: 1 unless they
+   * are very many, when reading the clock for each would take a notable part of its time.
+   */
+  public int oneOf() {
+    return oneOf;
   }
 
   /**
@@ -353,6 +368,7 @@ public final class Controller {
     long mean = window.count() == 0 ? 0 : window.latency() / window.count();
     slowest = trial == null ? mean : Math.max(slowest, mean);
     pause = window.nanos() / Math.max(1, window.count());
+    oneOf = Math.clamp(WINDOW / Math.max(1, pause) / REPORTED, 1, MOST_OF_ONE);
   }
 
   private long windowLength() {

@@ -6,6 +6,7 @@ import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
 import java.util.EnumMap;
 import java.util.Map;
@@ -38,6 +39,10 @@ public final class ExecutorCounters {
 
   /** Items that were asked for. */
   public final LongAdder requested = items.add("requested");
+
+  // of single queries that the CPU answers without a plan of their own: one counter for each item
+  private final LongAdder leftScans = new LongAdder();
+  private final LongAdder leftWalks = new LongAdder();
 
   /** Items that were cancelled. */
   public final LongAdder cancelled = items.add("cancelled");
@@ -108,6 +113,14 @@ public final class ExecutorCounters {
     }
   }
 
+  /**
+   * Counts the item of a single query that the CPU answers without a plan of its own. It is one of
+   * the items that were asked for, one that the CPU answers, and an executed plan of the CPU.
+   */
+  public void left(boolean scans) {
+    (scans ? leftScans : leftWalks).increment();
+  }
+
   /** Maps a driver failure to the reason under which its items are counted. */
   public static FallbackReason reason(GpuException e) {
     return switch (e.kind()) {
@@ -135,6 +148,18 @@ public final class ExecutorCounters {
     SortedMap<String, Long> ofContexts = contexts.sums();
     ofContexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
     groups.put("contexts", ofContexts);
+    long scans = leftScans.sum();
+    long walks = leftWalks.sum();
+    add(groups, "items", "requested", scans + walks);
+    add(groups, "items_on_cpu", FallbackReason.SCAN.statisticsName(), scans);
+    add(groups, "items_on_cpu", FallbackReason.PLANNED.statisticsName(), walks);
+    add(groups, "plan_calls", Plan.CPU.statisticsName(), scans + walks);
+    add(groups, "plan_items", Plan.CPU.statisticsName(), scans + walks);
     return groups;
+  }
+
+  private static void add(
+      SortedMap<String, SortedMap<String, Long>> groups, String group, String name, long count) {
+    groups.get(group).merge(name, count, Long::sum);
   }
 }

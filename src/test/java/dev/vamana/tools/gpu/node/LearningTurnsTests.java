@@ -40,6 +40,23 @@ public class LearningTurnsTests extends LuceneTestCase {
     assertFalse("goes on", isQuiet(0));
   }
 
+  /** The cost model answers a load of which nothing is known yet, or whose trial was disturbed. */
+  public void testTurnsOfTheCostModel() {
+    Map<String, Long> contested = new TreeMap<>(BEFORE);
+    contested.merge("watched_in_micros", 400L, Long::sum);
+    GpuCounters before =
+        new GpuCounters(
+            "active",
+            null,
+            Map.of("contested", BEFORE, "contested_windows", Map.of("cpu", 9L, "model", 3L)));
+    GpuCounters after =
+        new GpuCounters(
+            "active",
+            null,
+            Map.of("contested", contested, "contested_windows", Map.of("cpu", 12L, "model", 4L)));
+    assertFalse(LearningTurns.isQuiet(after, before));
+  }
+
   /** All items are the device's, or all the CPU's: there is nothing to learn. */
   public void testNothingContested() {
     assertTrue(LearningTurns.isQuiet(state(BEFORE, 10), state(BEFORE, 10)));

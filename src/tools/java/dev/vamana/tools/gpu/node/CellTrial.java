@@ -190,8 +190,9 @@ public final class CellTrial {
           } finally {
             IOUtils.close(sides);
           }
+          // a run that is cut off keeps the starts that it has measured
+          turns.report();
         }
-        turns.report();
       }
     }
   }

@@ -79,8 +79,8 @@ final class CellTurns {
   private static final class Turns {
     final List<List<Double>> perSecond = new ArrayList<>(); // by start of the nodes
     final List<double[]> micros = new ArrayList<>();
+    final List<Map<String, Map<String, Long>>> answered = new ArrayList<>(); // by start, too
     double clientMicros;
-    Map<String, Map<String, Long>> answered = Map.of();
   }
 
   /**
@@ -112,10 +112,24 @@ final class CellTurns {
     for (int count : clients) {
       Map<Step, Turns> cell = taken.computeIfAbsent(count, unseen -> new LinkedHashMap<>());
       take(count, contenders, widths, cell);
+      cell.forEach((step, turns) -> say(count, step, turns));
     }
   }
 
-  /** Reports what the turns of all starts have measured. */
+  /** Logs what this start has measured: what starts have in common cannot be chance. */
+  private void say(int count, Step step, Turns turns) {
+    findings.say(
+        "start %d, %d clients, %s in the node %s, width %d: %.0f/s %s",
+        starts,
+        count,
+        step.who().method(),
+        step.who().mode(),
+        step.width(),
+        Median.of(turns.perSecond.get(starts - 1)),
+        turns.answered.get(starts - 1));
+  }
+
+  /** Reports what the turns of all starts have measured until now. */
   void report() throws IOException {
     for (Map.Entry<Integer, Map<Step, Turns>> cell : taken.entrySet()) {
       for (Map.Entry<Step, Turns> entry : cell.getValue().entrySet()) {
@@ -134,7 +148,7 @@ final class CellTurns {
                 byStart,
                 Median.of(micros),
                 turns.clientMicros / micros.length,
-                turns.answered));
+                turns.answered.stream().reduce(Map.of(), GpuCounters::sum)));
       }
       findings.done(segments, cell.getKey());
     }
@@ -286,11 +300,13 @@ final class CellTurns {
     turns.clientMicros += ProcessorTime.micros() - own;
     if (turns.perSecond.size() < starts) {
       turns.perSecond.add(new ArrayList<>());
+      turns.answered.add(Map.of());
     }
     turns.perSecond.get(starts - 1).add(answers.requestsPerSecond());
     turns.micros.add(answers.micros());
     if (ours) {
-      turns.answered = GpuCounters.sum(turns.answered, GpuCounters.of(side.node()).since(before));
+      Map<String, Map<String, Long>> answered = GpuCounters.of(side.node()).since(before);
+      turns.answered.set(starts - 1, GpuCounters.sum(turns.answered.get(starts - 1), answered));
     }
   }
 }

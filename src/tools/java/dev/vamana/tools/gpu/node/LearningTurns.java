@@ -11,8 +11,11 @@ import java.util.Map;
  */
 final class LearningTurns {
 
-  /** Turns in a row that have no trial: then the node knows this load, and loads near to it. */
-  private static final int QUIET = 2;
+  /**
+   * Turns in a row that have no trial: then the node knows this load, and loads near to it. A trial
+   * that was disturbed begins again after a second.
+   */
+  private static final int QUIET = 3;
 
   /** Turns after which a node that still compares is left to it. */
   private static final int MOST = 25;
@@ -40,9 +43,11 @@ final class LearningTurns {
   static boolean isQuiet(GpuCounters after, GpuCounters before) {
     Map<String, Long> contested = after.since(before, "contested");
     boolean compared = contested.containsKey("watched_in_micros");
-    long windows = GpuCounters.sum(after.since(before, "contested_windows"));
+    Map<String, Long> windows = after.since(before, "contested_windows");
     return compared == false
-        || (windows >= LEAST_WINDOWS
+        || (GpuCounters.sum(windows) >= LEAST_WINDOWS
+            // the cost model answers loads that are not known
+            && windows.containsKey("model") == false
             && contested.containsKey("trials") == false
             && contested.containsKey("disturbed") == false
             && contested.containsKey("explored_in_micros") == false);
