@@ -205,7 +205,7 @@ public final class Contests {
     if (age < OLD) {
       return known.isOurs();
     }
-    segments.computeIfPresent(segment, (_, kinds) -> without(kinds, known));
+    segments.computeIfPresent(segment, (same, kinds) -> without(kinds, known));
     return true;
   }
 
