@@ -215,26 +215,19 @@ public final class Contests {
     return others.length == 0 ? null : others;
   }
 
-  /**
-   * Returns the predicted nanoseconds of the CPU at the present load, as it was lately measured.
-   */
-  public double predicted(Contest contest) {
-    return contest.work() * controller.pace();
+  /** Returns {@link Controller#pace}. */
+  double pace() {
+    return controller.pace();
   }
 
   /** Records the answer of a single query's item. */
   public void answered(Contest contest, long since, long now) {
-    answered(contest, 1, since, now);
+    controller.answered(1, contest.work(), contest.favoured(), now - since, now);
   }
 
-  /**
-   * Records answers of single queries' items, of which one was timed.
-   *
-   * @param items number of them
-   */
-  void answered(Contest contest, int items, long since, long now) {
-    controller.answered(
-        items, items * contest.work(), items * contest.favoured(), items * (now - since), now);
+  /** Records answers of single queries' items, as {@link Controller#answered} does. */
+  void answered(int items, double work, double favoured, long waited, long now) {
+    controller.answered(items, work, favoured, waited, now);
   }
 
   /** Returns of how many items one is worth being timed. */

@@ -17,21 +17,26 @@ public final class LeftItems {
   private static final int PLACES = 256;
 
   /** Numbers of a place, which fill a line of the processor's cache. */
-  private static final int PLACE = 16;
+  private static final int PLACE = 8;
 
   private static final int PER_THREAD = PLACES - 1;
-  private static final int WANTED = 1;
-  private static final int TIMED = 2;
+
+  // what the numbers are: items since one was timed, their work and what of it the device is
+  // expected to do cheaper, the item that is timed next, and how many were
+  private static final int ITEMS = 0;
+  private static final int WORK = 1;
+  private static final int FAVOURED = 2;
+  private static final int NEXT = 3;
+  private static final int TIMED = 4;
 
   private static final SearchExecutor.LeftScan NOT_TIMED = () -> {};
 
   private final Contests contests;
   private final ExecutorCounters counters;
 
-  // By place: items since one was timed, with how many of them one is timed, and how many were.
-  // Threads of one place may overwrite each other's, which changes how many items one stands for,
-  // not what is counted.
-  private final int[] places = new int[PLACES * PLACE];
+  // Threads that share a place may overwrite each other's numbers. That changes what an item stands
+  // for, not how many items are counted.
+  private final long[] places = new long[PLACES * PLACE];
 
   /**
    * Makes an instance that has counted nothing.
@@ -52,9 +57,11 @@ public final class LeftItems {
   public SearchExecutor.LeftScan begin(SegmentView segment, Contests.Known known) {
     int place = ((int) Thread.currentThread().threadId() & PER_THREAD) * PLACE;
     boolean scans = known.way() == CpuExecutor.Way.SCAN;
-    int items = places[place] + 1;
-    if (items < places[place + WANTED]) {
-      places[place] = items;
+    int items = (int) places[place + ITEMS] + 1;
+    long work = places[place + WORK] + (long) known.contest().work();
+    long favoured = places[place + FAVOURED] + (long) known.contest().favoured();
+    if (items < places[place + NEXT]) {
+      put(place, items, work, favoured);
       counters.left(scans);
       return NOT_TIMED;
     }
@@ -62,21 +69,30 @@ public final class LeftItems {
     if (contests.isDue(segment, known, since)) {
       return null;
     }
-    places[place] = 0;
-    places[place + WANTED] = next(contests.oneOf(), places[place + TIMED]++);
+    put(place, 0, 0, 0);
+    places[place + NEXT] = next(contests.oneOf(), places[place + TIMED]++);
     counters.left(scans);
-    return () -> ended(known, items, since);
+    return () -> ended(known, items, work, favoured, since);
+  }
+
+  private void put(int place, int items, long work, long favoured) {
+    places[place + ITEMS] = items;
+    places[place + WORK] = work;
+    places[place + FAVOURED] = favoured;
   }
 
   /** Varies the number, so that not always the same segments of a query are timed. */
-  private static int next(int oneOf, int timed) {
+  private static int next(int oneOf, long timed) {
     int by = oneOf / 4;
     return oneOf - by + Math.floorMod(timed, 2 * by + 1);
   }
 
-  private void ended(Contests.Known known, int items, long since) {
+  private void ended(Contests.Known known, int items, long work, long favoured, long since) {
     long now = contests.now();
-    counters.plans.addTimes(Plan.CPU, items, contests.predicted(known.contest()), now - since);
-    contests.answered(known.contest(), items, since, now);
+    // the others' times are to theirs as their work is: a segment may be many times larger
+    double own = known.contest().work();
+    long waited = (long) ((now - since) * (own > 0 ? work / own : items));
+    counters.plans.addTimes(Plan.CPU, items, work * contests.pace(), waited);
+    contests.answered(items, (double) work, (double) favoured, waited, now);
   }
 }

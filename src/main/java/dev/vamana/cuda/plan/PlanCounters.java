@@ -58,16 +58,15 @@ public final class PlanCounters {
   }
 
   /**
-   * Counts the times of calls that are alike, of which one was timed. Their number and their items
-   * are counted elsewhere.
+   * Counts the times of several calls together. The calls and their items are counted elsewhere.
    *
-   * @param predictedNanos time predicted for one
-   * @param measuredNanos time of the one
+   * @param predictedNanos time predicted for all of them
+   * @param measuredNanos time of all of them
    */
   public void addTimes(Plan plan, int calls, double predictedNanos, long measuredNanos) {
     Sums own = sums.get(plan);
-    own.predicted.add((long) (calls * predictedNanos));
-    own.measured.add(calls * measuredNanos);
+    own.predicted.add((long) predictedNanos);
+    own.measured.add(measuredNanos);
     own.ratios[bucket(predictedNanos, measuredNanos)].add(calls);
   }
 

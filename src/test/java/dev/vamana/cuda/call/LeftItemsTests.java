@@ -44,6 +44,8 @@ public class LeftItemsTests extends LuceneTestCase {
   private static final long PLANNED_AGAIN = TimeUnit.MILLISECONDS.toNanos(100);
   private static final long FORGOTTEN = TimeUnit.MILLISECONDS.toNanos(300);
 
+  private static final int WORK = 1_000;
+
   /** Most items that one on the same thread stands for. */
   private static final int STANDS_FOR = 20;
 
@@ -120,7 +122,7 @@ public class LeftItemsTests extends LuceneTestCase {
   }
 
   private void remember() {
-    contests.remember(item, new Contest(1_000, false), CpuExecutor.Way.SCAN, clock.get());
+    contests.remember(item, new Contest(WORK, false), CpuExecutor.Way.SCAN, clock.get());
   }
 
   private SearchExecutor.LeftScan begin() {
@@ -180,6 +182,42 @@ public class LeftItemsTests extends LuceneTestCase {
     assertEquals(items, sum("plan_percent_cpu") - ratios, STANDS_FOR);
     assertEquals(items, sum("plan_measured_micros") - measured, STANDS_FOR);
     assertEquals(800_000, sum("plan_percent_cpu"), STANDS_FOR);
+  }
+
+  /**
+   * A segment may be a hundred times as large as the others of its shard, and is timed as often.
+   */
+  public void testWorkOfItemsThatAreNotTimed() {
+    int large = 100;
+    WorkItem other =
+        new WorkItem(
+            item.segment(),
+            item.query(),
+            K + 1,
+            item.walk(),
+            null,
+            SIZE,
+            Long.MAX_VALUE,
+            item.cancelled(),
+            new int[0]);
+    int segments = TestUtil.nextInt(random(), 30, 50);
+    answer(500_000, 500);
+    long measured = sum("plan_measured_micros");
+    long predicted = sum("plan_predicted_micros");
+    long start = clock.get();
+    for (int i = 0; i < 300_000; i++) {
+      remember();
+      contests.remember(other, new Contest(WORK * large, false), CpuExecutor.Way.SCAN, clock.get());
+      boolean isLarge = i % segments == 0;
+      SearchExecutor.LeftScan begun =
+          left.begin(item.segment(), contests.find(isLarge ? other : item));
+      clock.addAndGet(isLarge ? 500L * large : 500L);
+      begun.ended();
+    }
+    double elapsed = (clock.get() - start) / 1e3;
+    assertEquals(elapsed, sum("plan_measured_micros") - measured, 0.01 * elapsed);
+    // the controller has found that it takes half of the predicted time
+    assertEquals(elapsed, sum("plan_predicted_micros") - predicted, 0.1 * elapsed);
   }
 
   public void testThreads() throws Exception {
