@@ -225,12 +225,17 @@ public final class Contests {
     controller.answered(1, contest.work(), contest.favoured(), now - since, now);
   }
 
-  /** Records answers of single queries' items, as {@link Controller#answered} does. */
-  void answered(int items, double work, double favoured, long waited, long now) {
-    controller.answered(items, work, favoured, waited, now);
+  /** As {@link Controller#begins}. */
+  int begins(long now) {
+    return controller.begins(now);
   }
 
-  /** Returns of how many items one is worth being timed. */
+  /** Records the answer that the thread of a place has ended. */
+  void ended(Contest contest, int place, long since, long now) {
+    controller.ended(place, contest.work(), contest.favoured(), since, now);
+  }
+
+  /** As {@link Controller#oneOf}. */
   int oneOf() {
     return controller.oneOf();
   }

@@ -37,10 +37,10 @@ public final class Controller {
   /** Answers that a window needs. */
   private static final int LEAST_ANSWERS = 16;
 
-  /** Answers of a window that are reported, at least, if there are more. */
-  private static final int REPORTED = 1_024;
+  /** Answers of a window that are looked at closely, at least, if there are more. */
+  private static final int CLOSELY = 1_024;
 
-  /** Answers of which one is reported, at most. */
+  /** Answers of which one is looked at closely, at most. */
   private static final int MOST_OF_ONE = 16;
 
   /** A wait for the same work that differs by more calls for a new trial. */
@@ -112,10 +112,7 @@ public final class Controller {
     return pace;
   }
 
-  /**
-   * Returns of how many answers one is worth being reported, on behalf of the others: 1 unless they
-   * are very many, when reading the clock for each would take a notable part of its time.
-   */
+  /** Returns of how many answers one should be enough for statistics: 1 unless they are many. */
   public int oneOf() {
     return oneOf;
   }
@@ -131,6 +128,35 @@ public final class Controller {
    */
   public void answered(int items, double work, double favoured, long waited, long now) {
     meter.add(items, (long) work, (long) favoured, waited);
+    look(waited, now);
+  }
+
+  /**
+   * Records that the calling thread begins an answer. Until it has ended, nothing else begins on
+   * this thread.
+   *
+   * @param now time of the clock
+   * @return what {@link #ended} has to be told
+   */
+  public int begins(long now) {
+    return meter.own().begin(now);
+  }
+
+  /**
+   * Records that the thread has ended its answer.
+   *
+   * @param place returned by {@link #begins}
+   * @param work as for {@link #answered}
+   * @param favoured as for {@link #answered}
+   * @param since time of the clock at the beginning
+   * @param now time of the clock
+   */
+  public void ended(int place, double work, double favoured, long since, long now) {
+    meter.own().end(place, (long) work, (long) favoured, since, now);
+    look(now - since, now);
+  }
+
+  private void look(long waited, long now) {
     if (now - end >= 0 && busy.compareAndSet(false, true)) {
       try {
         if (now - end >= 0) {
@@ -368,7 +394,7 @@ public final class Controller {
     long mean = window.count() == 0 ? 0 : window.latency() / window.count();
     slowest = trial == null ? mean : Math.max(slowest, mean);
     pause = window.nanos() / Math.max(1, window.count());
-    oneOf = Math.clamp(WINDOW / Math.max(1, pause) / REPORTED, 1, MOST_OF_ONE);
+    oneOf = Math.clamp(WINDOW / Math.max(1, pause) / CLOSELY, 1, MOST_OF_ONE);
   }
 
   private long windowLength() {

@@ -9,6 +9,7 @@ final class Meter {
   private final LongAdder work = new LongAdder();
   private final LongAdder favoured = new LongAdder();
   private final LongAdder latency = new LongAdder();
+  private final OwnTimes own = new OwnTimes();
 
   void add(int items, long nanos, long favouredNanos, long waited) {
     count.add(items);
@@ -19,8 +20,19 @@ final class Meter {
     latency.add(waited);
   }
 
+  /** Returns what threads answer by themselves. */
+  OwnTimes own() {
+    return own;
+  }
+
   /** Returns the sums until a moment. */
   Window until(long now) {
-    return new Window(now, count.sum(), work.sum(), favoured.sum(), latency.sum());
+    Window ofThreads = own.until(now);
+    return new Window(
+        now,
+        count.sum() + ofThreads.count(),
+        work.sum() + ofThreads.work(),
+        favoured.sum() + ofThreads.favoured(),
+        latency.sum() + ofThreads.latency());
   }
 }
