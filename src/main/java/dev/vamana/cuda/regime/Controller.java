@@ -49,6 +49,9 @@ public final class Controller {
   /** Windows in a row that show another load before it is believed. */
   private static final int PATIENCE = 2;
 
+  /** Windows that together show a load which is not known, before it is one. */
+  private static final int CONVINCING = 3;
+
   /** Trials take this part of the time, and a first {@link #CREDIT}. */
   private static final double EXPLORED = 0.01;
 
@@ -83,6 +86,9 @@ public final class Controller {
   private double callers;
   private double wait;
   private int others;
+  // windows in a row that show no known load, and all of them together
+  private int unknown;
+  private Window shown = Window.NONE;
   // mean time of an answer
   private long slowest;
   // mean time between two answers
@@ -270,8 +276,14 @@ public final class Controller {
   /** Has the next window tell which load there is: it may be another. The arm stays until then. */
   private void forgetLoad() {
     lesson = null;
-    others = 0;
     callers = 0;
+    forgetShown();
+  }
+
+  private void forgetShown() {
+    others = 0;
+    unknown = 0;
+    shown = Window.NONE;
   }
 
   private void pay(long nanos) {
@@ -292,7 +304,7 @@ public final class Controller {
       }
       return;
     }
-    others = 0;
+    forgetShown();
     boolean affordable = credit >= (lesson.measured() ? REPEATS : 0);
     if (lesson.due() && affordable) {
       double share = window.favoured() / (double) window.work();
@@ -320,15 +332,23 @@ public final class Controller {
 
   /** Uses what is known of a load that is new or has come back. */
   private void enter(Window window, long now) {
-    others = 0;
-    callers = window.callers();
-    wait = window.meanWait();
-    Lesson entered = lessons.find(arm, window);
+    shown = shown.plus(window);
+    Lesson entered = lessons.find(arm, shown);
+    if (entered == null && lessons.all().isEmpty() == false && ++unknown < CONVINCING) {
+      // a window scatters, more if there are more callers than processors
+      return;
+    }
+    Window seen = shown;
+    forgetShown();
+    callers = seen.callers();
+    wait = seen.meanWait();
     if (lesson != null && lesson == entered) {
       lesson.dueIn(AT_OTHER_LOAD);
       return;
     }
-    lesson = entered == null ? lessons.add(arm, window) : entered;
+    lesson = entered == null ? lessons.add(arm, seen) : entered;
+    // others may have been measured since it was added
+    lesson.adopt(lessons.nearest(arm, seen));
     trial = lesson.resume();
     if (trial != null && lesson.hasWaitedLong(now)) {
       giveUp(trial);
@@ -375,6 +395,7 @@ public final class Controller {
     }
     arm = chosen;
     callers = 0;
+    forgetShown();
     settling = true;
     schedule(now, settleLength());
   }

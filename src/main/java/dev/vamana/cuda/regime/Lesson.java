@@ -33,7 +33,7 @@ final class Lesson {
 
   private final Map<Arm, Double> callers = new EnumMap<>(Arm.class);
   private double work;
-  private Arm arm;
+  private Arm arm = Arm.MODEL;
   private int patience = 1;
   private boolean measured;
   private int disturbances;
@@ -49,11 +49,9 @@ final class Lesson {
   /**
    * Makes one of a load that has not been measured.
    *
-   * @param arm chosen until then
    * @param shownBy arm of the window that shows the load
    */
-  Lesson(Arm arm, Arm shownBy, Window window) {
-    this.arm = arm;
+  Lesson(Arm shownBy, Window window) {
     know(shownBy, window);
     work = window.meanWork();
   }
@@ -94,6 +92,11 @@ final class Lesson {
 
   boolean measured() {
     return measured;
+  }
+
+  /** Chooses an arm until this load has been measured, unless it was. */
+  void adopt(Arm neighbours) {
+    arm = measured ? arm : neighbours;
   }
 
   /** Whether a trial may begin. */

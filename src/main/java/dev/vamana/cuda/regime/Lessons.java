@@ -31,12 +31,18 @@ final class Lessons {
 
   /** Adds one of a load that has not been measured, which begins as the next load that has. */
   Lesson add(Arm arm, Window window) {
-    Lesson added = new Lesson(nearest(arm, window), arm, window);
+    Lesson added = new Lesson(arm, window);
+    added.adopt(nearest(arm, window));
     all.add(added);
     return added;
   }
 
-  private Arm nearest(Arm arm, Window window) {
+  /**
+   * Returns the arm of the next load that has been measured, or the cost model if there is none.
+   *
+   * @param arm chosen while the window was watched
+   */
+  Arm nearest(Arm arm, Window window) {
     Arm nearest = Arm.MODEL;
     double least = Double.MAX_VALUE;
     for (Lesson lesson : all) {

@@ -222,6 +222,33 @@ public class ControllerTests extends LuceneTestCase {
     assertEquals(Arm.CPU, controller.arm());
   }
 
+  /**
+   * Where there are more callers than processors, chance decides how many of them a window finds at
+   * an answer. One load must not become many, each of which has trials.
+   */
+  public void testWindowsThatScatter() {
+    long loads = 0;
+    for (int run = 0; run < 5; run++) {
+      Controller controller = new Controller(0);
+      double scatter = 1;
+      for (int milli = 1; milli < 120_000; milli++) {
+        if (milli % 80 == 1) {
+          scatter = Math.exp(0.3 * random().nextGaussian());
+        }
+        boolean device = controller.arm() == Arm.DEVICE;
+        int items = device ? 160 : 200;
+        double inFlight = (device ? 40 : 20) * scatter;
+        controller.answered(items, items * 5e3, 0, (long) (inFlight * 1e6), milli * 1_000_000L);
+      }
+      loads +=
+          controller.totals().get("contested_loads").values().stream()
+              .mapToLong(Long::longValue)
+              .sum();
+    }
+    // 10 in the mean, and 28 if each window told of a load
+    assertTrue(loads + " loads", loads <= 18);
+  }
+
   /** Two arms that are equally good do not replace each other again and again. */
   public void testEqualArms() {
     // the device does what a processor does, one after the other

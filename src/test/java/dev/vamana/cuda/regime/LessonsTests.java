@@ -55,12 +55,18 @@ public class LessonsTests extends LuceneTestCase {
     Lessons lessons = new Lessons();
     Lesson few = lessons.add(Arm.CPU, window(1, 1e5));
     Lesson many = lessons.add(Arm.CPU, window(40, 1e5));
-    assertEquals(Arm.MODEL, lessons.add(Arm.CPU, window(8, 1e5)).arm());
+    Lesson between = lessons.add(Arm.CPU, window(8, 1e5));
+    assertEquals(Arm.MODEL, between.arm());
     few.learn(trial(Arm.CPU, window(1, 1e5), Arm.DEVICE, window(1, 1e5)), false);
     many.learn(trial(Arm.CPU, window(40, 1e5), Arm.DEVICE, window(40, 1e5)), true);
     assertEquals(Arm.CPU, lessons.add(Arm.CPU, window(3, 1.2e5)).arm());
     assertEquals(Arm.DEVICE, lessons.add(Arm.CPU, window(80, 1.2e5)).arm());
     assertEquals(Arm.MODEL, lessons.add(Arm.CPU, window(3, 4e5)).arm());
+    // one that is known for longer, too, unless it has been measured itself
+    between.adopt(lessons.nearest(Arm.CPU, window(8, 1e5)));
+    assertNotEquals(Arm.MODEL, between.arm());
+    few.adopt(Arm.DEVICE);
+    assertEquals(Arm.CPU, few.arm());
   }
 
   private static Trial trial(Arm incumbent, Window its, Arm challenger, Window other) {
@@ -86,7 +92,7 @@ public class LessonsTests extends LuceneTestCase {
   }
 
   public void testWaitingTrial() {
-    Lesson lesson = new Lesson(Arm.MODEL, Arm.MODEL, window(1, 100));
+    Lesson lesson = new Lesson(Arm.MODEL, window(1, 100));
     assertNull(lesson.resume());
     Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
     lesson.suspend(trial, 5_000);
