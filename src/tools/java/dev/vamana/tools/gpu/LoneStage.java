@@ -48,7 +48,11 @@ final class LoneStage implements Stage {
 
   private static final int K = 10;
   private static final int[] CANDIDATES = {10, 40};
-  private static final int ROUNDS = 5;
+  private static final int LEAST_ROUNDS = 5;
+
+  /** Short, as in the cells: callers come and go, and a node has to know their load again. */
+  private static final double LONGEST_TURN = 0.4;
+
   private static final int LEAST_SAMPLES = 20;
   private static final int MOST_RECALL_QUERIES = 500;
 
@@ -234,11 +238,13 @@ final class LoneStage implements Stage {
       throws IOException, InterruptedException {
     Map<String, Findings> findings = new LinkedHashMap<>();
     arms.forEach(arm -> findings.put(arm.name, new Findings()));
-    double turn = context.options().seconds() / ROUNDS;
+    double seconds = context.options().seconds();
+    double turn = Math.min(seconds / LEAST_ROUNDS, LONGEST_TURN);
+    int rounds = Math.max(LEAST_ROUNDS, (int) Math.round(seconds / turn));
     List<Arm> order = new ArrayList<>(arms);
     Random random = new Random(cell.hashCode());
     // the first turn of each warms up
-    for (int round = 0; round <= ROUNDS; round++) {
+    for (int round = 0; round <= rounds; round++) {
       Collections.shuffle(order, random);
       for (Arm arm : order) {
         Findings found = round == 0 ? new Findings() : findings.get(arm.name);
