@@ -22,13 +22,14 @@ record Window(long nanos, long count, long work, long favoured, long latency) {
         latency + other.latency);
   }
 
+  /** Returns what happened since a moment. Sums of {@link OwnTimes} may have been overwritten. */
   Window minus(Window before) {
     return new Window(
         nanos - before.nanos,
-        count - before.count,
-        work - before.work,
-        favoured - before.favoured,
-        latency - before.latency);
+        Math.max(0, count - before.count),
+        Math.max(0, work - before.work),
+        Math.max(0, favoured - before.favoured),
+        Math.max(0, latency - before.latency));
   }
 
   /** Returns this window, or if nothing was answered one with an answer of hardly any work. */

@@ -30,6 +30,21 @@ public class OwnTimesTests extends LuceneTestCase {
         0, times.until(start + 4 * WINDOW).minus(times.until(start + 3 * WINDOW)).latency());
   }
 
+  /** Threads with ids far apart may share a place: an answer hides another that is under way. */
+  public void testThreadsOfOnePlace() {
+    OwnTimes times = new OwnTimes();
+    Window start = times.until(0);
+    int place = times.begin(0);
+    Window first = times.until(WINDOW);
+    assertEquals(place, times.begin(WINDOW - 5));
+    Window second = times.until(WINDOW + 10);
+    assertEquals(WINDOW, first.minus(start).latency());
+    assertEquals("hidden", 0, second.minus(first).latency());
+    times.end(place, 1, 0, 0, 2 * WINDOW);
+    times.end(place, 1, 0, WINDOW - 5, 2 * WINDOW);
+    assertEquals(3 * WINDOW + 5, times.until(2 * WINDOW).latency());
+  }
+
   /** One thread after the other gets a processor, for a few answers; the others are stopped. */
   public void testThreadsThatTakeTurns() throws Exception {
     int callers = TestUtil.nextInt(random(), 2, 40);
