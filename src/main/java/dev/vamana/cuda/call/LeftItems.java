@@ -1,5 +1,6 @@
 package dev.vamana.cuda.call;
 
+import dev.vamana.cuda.count.Places;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.search.CpuExecutor;
@@ -14,12 +15,6 @@ import dev.vamana.search.SegmentView;
  */
 public final class LeftItems {
 
-  /** Threads have a place each if their ids are less apart. */
-  private static final int PLACES = 512;
-
-  /** Numbers of a place, which fill a line of the processor's cache. */
-  private static final int PLACE = 8;
-
   // what the numbers are: items since one was compared, their work, the item that is compared next,
   // and how many were
   private static final int ITEMS = 0;
@@ -32,7 +27,7 @@ public final class LeftItems {
 
   // Threads that share a place may overwrite each other's numbers. That changes what an item stands
   // for, not how many items are counted.
-  private final long[] places = new long[PLACES * PLACE];
+  private final long[] places = Places.make();
 
   /**
    * Makes an instance that has counted nothing.
@@ -56,15 +51,14 @@ public final class LeftItems {
       return null;
     }
     counters.left(known.way() == CpuExecutor.Way.SCAN);
-    int caller = contests.begins(since);
-    return () -> ended(known, caller, since);
+    int place = contests.begins(since);
+    return () -> ended(known, place, since);
   }
 
-  private void ended(Contests.Known known, int caller, long since) {
+  private void ended(Contests.Known known, int place, long since) {
     long now = contests.now();
-    contests.ended(known.contest(), caller, since, now);
+    contests.ended(known.contest(), place, since, now);
     double own = known.contest().work();
-    int place = ((int) Thread.currentThread().threadId() & (PLACES - 1)) * PLACE;
     long items = places[place + ITEMS] + 1;
     long work = places[place + WORK] + (long) own;
     if (items < places[place + NEXT]) {

@@ -142,7 +142,7 @@ public final class Controller {
    * this thread.
    *
    * @param now time of the clock
-   * @return what {@link #ended} has to be told
+   * @return {@link dev.vamana.cuda.count.Places#own}
    */
   public int begins(long now) {
     return meter.own().begin(now);
@@ -346,9 +346,13 @@ public final class Controller {
       lesson.dueIn(AT_OTHER_LOAD);
       return;
     }
-    lesson = entered == null ? lessons.add(arm, seen) : entered;
-    // others may have been measured since it was added
-    lesson.adopt(lessons.nearest(arm, seen));
+    if (entered == null) {
+      lesson = lessons.add(arm, seen);
+    } else {
+      lesson = entered;
+      // others may have been measured since it was added
+      lesson.adopt(lessons.nearest(arm, seen));
+    }
     trial = lesson.resume();
     if (trial != null && lesson.hasWaitedLong(now)) {
       giveUp(trial);

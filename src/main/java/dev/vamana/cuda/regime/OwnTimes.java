@@ -1,5 +1,6 @@
 package dev.vamana.cuda.regime;
 
+import dev.vamana.cuda.count.Places;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 
@@ -9,16 +10,10 @@ import java.lang.invoke.VarHandle;
  * of microseconds. Such an answer counts in every window in which it was under way: if it counted
  * when it has ended, 64 threads would look like 2 in one window, and like 60 in the next.
  *
- * <p>Each thread has a place, to which it writes without waiting for others. Threads that share a
- * place may overwrite each other's sums. Thread-safe.
+ * <p>Each thread has a {@linkplain Places place}. Threads that share one may overwrite each other's
+ * sums. Thread-safe.
  */
 final class OwnTimes {
-
-  /** Threads have a place each if their ids are less apart. */
-  private static final int PLACES = 512;
-
-  /** Numbers of a place, which fill a line of the processor's cache. */
-  private static final int PLACE = 8;
 
   private static final int COUNT = 0;
   private static final int WORK = 1;
@@ -29,11 +24,11 @@ final class OwnTimes {
 
   private static final VarHandle NUMBERS = MethodHandles.arrayElementVarHandle(long[].class);
 
-  private final long[] places = new long[PLACES * PLACE];
+  private final long[] places = Places.make();
 
-  /** Notes that the calling thread begins an answer. Returns its place. */
+  /** Notes that the calling thread begins an answer. Returns {@link Places#own}. */
   int begin(long now) {
-    int place = ((int) Thread.currentThread().threadId() & (PLACES - 1)) * PLACE;
+    int place = Places.own();
     NUMBERS.setOpaque(places, place + SINCE, now);
     NUMBERS.setRelease(places, place + UNDER_WAY, 1L);
     return place;
@@ -58,7 +53,7 @@ final class OwnTimes {
     long work = 0;
     long favoured = 0;
     long waited = 0;
-    for (int place = 0; place < places.length; place += PLACE) {
+    for (int place = 0; place < places.length; place += Places.NUMBERS) {
       count += (long) NUMBERS.getOpaque(places, place + COUNT);
       work += (long) NUMBERS.getOpaque(places, place + WORK);
       favoured += (long) NUMBERS.getOpaque(places, place + FAVOURED);
