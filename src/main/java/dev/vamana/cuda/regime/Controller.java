@@ -292,12 +292,6 @@ public final class Controller {
   }
 
   private void watched(Window window, long now) {
-    if (lesson != null && lesson.regrets(window)) {
-      tally.changes.increment();
-      tally.learned(lessons.all());
-      choose(lesson.arm(), now);
-      return;
-    }
     if (lesson == null || isOther(window)) {
       if (lesson == null || ++others >= PATIENCE) {
         enter(window, now);
@@ -305,6 +299,13 @@ public final class Controller {
       return;
     }
     forgetShown();
+    if (lesson.regrets(window)) {
+      tally.changes.increment();
+      tally.regrets.increment();
+      tally.learned(lessons.all());
+      choose(lesson.arm(), now);
+      return;
+    }
     boolean affordable = credit >= (lesson.measured() ? REPEATS : 0);
     if (lesson.due() && affordable) {
       double share = window.favoured() / (double) window.work();

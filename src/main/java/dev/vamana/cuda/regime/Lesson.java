@@ -12,17 +12,6 @@ final class Lesson {
   private static final int FAR_REST = 4;
   private static final int MOST_PATIENCE = 16;
 
-  /** Logarithm of the part by which an arm may do less than the other did. */
-  private static final double TOLERANCE = 0.05;
-
-  /** Standard deviations that answers which come at random may be fewer. */
-  private static final double DEVIATIONS = 3;
-
-  /** Part of the callers of the trial that show that there are no fewer now. */
-  private static final double SAME_LOAD = 0.95;
-
-  private static final long LONGEST_MEMORY = 2_000_000_000L;
-
   /** Least time of this load between trials. */
   static final long LEAST_REST = 5_000_000_000L;
 
@@ -39,10 +28,9 @@ final class Lesson {
   private int disturbances;
   private long rest;
   private boolean splitNext;
-  private Arm loser;
-  private Window ofWinner = Window.NONE;
-  private Window ofLoser = Window.NONE;
-  private Window kept = Window.NONE;
+  private Arm other;
+  private Promise promise;
+  private boolean regretted;
   private Trial suspended;
   private long suspendedAt;
 
@@ -159,39 +147,43 @@ final class Lesson {
    */
   void learn(Trial trial, boolean won) {
     Arm winner = won ? trial.challenger() : trial.incumbent();
-    loser = won ? trial.incumbent() : trial.challenger();
-    ofWinner = trial.sum(won);
-    ofLoser = trial.sum(won == false);
+    Window ofWinner = trial.sum(won);
+    Window ofLoser = trial.sum(won == false);
+    other = won ? trial.incumbent() : trial.challenger();
+    promise = new Promise(ofWinner, ofLoser);
+    regretted = false;
     know(winner, ofWinner);
-    know(loser, ofLoser);
+    know(other, ofLoser);
     work = ofWinner.plus(ofLoser).meanWork();
     boolean confirmed = measured && winner == arm;
     patience = confirmed ? Math.min(2 * patience, MOST_PATIENCE) : 1;
     arm = winner;
     measured = true;
     disturbances = 0;
-    kept = Window.NONE;
     long lost = REST * trial.lostNanos(won) * patience * (trial.far() ? FAR_REST : 1);
     rest = Math.max(LEAST_REST, lost);
   }
 
   /**
-   * Takes the other arm of the last trial if this one does not keep what it promised: with as many
-   * callers as then it does clearly less than the other did. Some loads take longer than a window
-   * to show what an arm does to them. Returns whether it did.
+   * Takes the other arm of the last trial if this one does not keep what it promised. If the other
+   * does even less than this one did, this one comes back, and stays until the next trial: then
+   * something made both of them slow. Returns whether the arm has changed.
+   *
+   * @param window the next window of this load and arm
    */
   boolean regrets(Window window) {
-    kept = kept.nanos() > LONGEST_MEMORY ? window : kept.plus(window);
-    if (loser == null || kept.inFlight() < ofWinner.inFlight() * SAME_LOAD) {
+    if (promise == null) {
       return false;
     }
-    double chance = DEVIATIONS * Math.sqrt(1.0 / kept.count() + 1.0 / ofLoser.count());
-    if (Math.log(kept.rate() / ofLoser.rate()) > -(TOLERANCE + chance)) {
+    promise.add(window);
+    if (promise.isBroken() == false) {
       return false;
     }
-    arm = loser;
-    loser = null;
-    kept = Window.NONE;
+    Arm left = arm;
+    arm = other;
+    other = left;
+    promise = regretted ? null : promise.ofOther();
+    regretted = true;
     patience = Math.min(2 * patience, MOST_PATIENCE);
     rest = LEAST_REST * patience;
     return true;

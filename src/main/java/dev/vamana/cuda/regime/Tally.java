@@ -20,6 +20,7 @@ final class Tally {
   private final Counters counters = new Counters();
   final LongAdder trials = counters.add("trials");
   final LongAdder changes = counters.add("changes");
+  final LongAdder regrets = counters.add("regrets");
   final LongAdder disturbed = counters.add("disturbed");
   final LongAdder exploredNanos = new LongAdder();
   private final LongAdder watchedNanos = new LongAdder();
@@ -57,11 +58,11 @@ final class Tally {
 
   /**
    * Returns all by group and name. {@code contested} has the number of trials, of {@code changes}
-   * of what is better at a load, of {@code disturbed} trials, the microseconds that were watched,
-   * and the part that trials spent on the arm that lost. {@code contested_loads} has the number of
-   * loads at which an arm was found better. {@code contested_windows_} followed by an arm's name
-   * has the windows outside of trials in which it was chosen, by callers in flight: less than the
-   * number in the name.
+   * of what is better at a load, of {@code regrets} among these, which no trial decided, of {@code
+   * disturbed} trials, the microseconds that were watched, and the part that trials spent on the
+   * arm that lost. {@code contested_loads} has the number of loads at which an arm was found
+   * better. {@code contested_windows_} followed by an arm's name has the windows outside of trials
+   * in which it was chosen, by callers in flight: less than the number in the name.
    */
   SortedMap<String, SortedMap<String, Long>> totals() {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();

@@ -151,6 +151,10 @@ final class CounterTables {
               "vamana_contested_changes",
               "Loads at which the better of CPU and GPU changed.")
           .counter(
+              "contested.regrets",
+              "vamana_contested_regrets",
+              "Of these, changes because one did less than the other had done.")
+          .counter(
               "contested.disturbed",
               "vamana_contested_trials_disturbed",
               "Comparisons of CPU and GPU during which the load changed.")

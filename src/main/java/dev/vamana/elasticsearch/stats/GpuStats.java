@@ -163,6 +163,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     return Counters.builder()
         .put("trials", value("contested", "trials"))
         .put("changes", value("contested", "changes"))
+        .put("regrets", value("contested", "regrets"))
         .put("disturbed", value("contested", "disturbed"))
         .put("watched_in_micros", value("contested", "watched_micros"))
         .put("explored_in_micros", value("contested", "explored_micros"))

@@ -52,7 +52,13 @@ final class FullStatistics {
           Map.entry("segments_ahead", List.of("sent", "used", "in_vain")),
           Map.entry(
               "contested",
-              List.of("trials", "changes", "disturbed", "watched_micros", "explored_micros")),
+              List.of(
+                  "trials",
+                  "changes",
+                  "regrets",
+                  "disturbed",
+                  "watched_micros",
+                  "explored_micros")),
           Map.entry("contested_loads", List.of("cpu", "device")),
           Map.entry("contested_windows_model", List.of("below_2")),
           Map.entry("contested_windows_cpu", List.of("below_1", "below_8")),

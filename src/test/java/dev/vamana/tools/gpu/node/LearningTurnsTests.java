@@ -35,6 +35,7 @@ public class LearningTurnsTests extends LuceneTestCase {
     assertFalse("begins", isQuiet(3, "trials"));
     assertFalse("is decided", isQuiet(3, "explored_in_micros"));
     assertFalse("is given up", isQuiet(3, "disturbed"));
+    assertFalse("is regretted", isQuiet(3, "changes", "regrets"));
     // windows of a trial are not counted, but for the one that tells the load
     assertFalse("goes on", isQuiet(1));
     assertFalse("goes on", isQuiet(0));

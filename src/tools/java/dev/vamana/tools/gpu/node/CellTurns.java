@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu.node;
 import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.cells.Widths;
 import dev.vamana.tools.node.NodeClient;
+import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -243,7 +244,12 @@ final class CellTurns {
       if (contender.answersOnGpu()) {
         for (int width : own) {
           List<byte[]> requests = contender.requests(width);
-          LearningTurns.take(contender.side().node(), asking, requests, plan.seconds());
+          RunningNode node = contender.side().node();
+          GpuCounters before = GpuCounters.of(node);
+          LearningTurns.take(node, asking, requests, plan.seconds());
+          findings.say(
+              "start %d, %d clients, width %d, learning: %s",
+              starts, count, width, GpuCounters.of(node).since(before));
         }
       } else {
         asking.run(contender.requests(own.get(0)), WARM_LONGER * plan.seconds());

@@ -47,6 +47,7 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
                 NodeClient.at(shown, "executor", "items", "contested"),
                 "trials",
                 "changes",
+                "regrets",
                 "disturbed",
                 "watched_in_micros",
                 "explored_in_micros"),

@@ -49,6 +49,7 @@ final class LearningTurns {
             // the cost model answers loads that are not known
             && windows.containsKey("model") == false
             && contested.containsKey("trials") == false
+            && contested.containsKey("changes") == false
             && contested.containsKey("disturbed") == false
             && contested.containsKey("explored_in_micros") == false);
   }

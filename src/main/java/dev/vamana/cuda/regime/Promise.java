@@ -1,0 +1,76 @@
+package dev.vamana.cuda.regime;
+
+import java.util.ArrayDeque;
+import java.util.Deque;
+
+/**
+ * What a trial promised of the arm that won it, and whether the arm keeps it: some loads take
+ * longer than a window to show what an arm does to them. A single window says nothing. Threads that
+ * collect garbage or compile may take the processors for as long as that, whoever answers. Guarded
+ * by the controller.
+ */
+final class Promise {
+
+  /** Windows that are looked at together. */
+  private static final int WINDOWS = 8;
+
+  /** Of these, how many have to be below what the other arm did. */
+  private static final int MOST = 6;
+
+  /** Logarithm of the part by which an arm may do less than the other did. */
+  private static final double TOLERANCE = 0.05;
+
+  /** Standard deviations that answers which come at random may be fewer. */
+  private static final double DEVIATIONS = 3;
+
+  /** Part of the callers of the trial that show that there are no fewer now. */
+  private static final double SAME_LOAD = 0.95;
+
+  private final Window promised;
+  private final Window other;
+  private final Deque<Window> last = new ArrayDeque<>();
+
+  /**
+   * Makes one of which nothing has been kept or broken.
+   *
+   * @param promised what the arm did when it was compared
+   * @param other what the other arm did
+   */
+  Promise(Window promised, Window other) {
+    this.promised = promised;
+    this.other = other;
+  }
+
+  /** Adds a window of the arm that won. */
+  void add(Window window) {
+    if (last.size() == WINDOWS) {
+      last.removeFirst();
+    }
+    last.addLast(window);
+  }
+
+  /** Whether the arm, with as many callers as then, does clearly less than the other did. */
+  boolean isBroken() {
+    Window kept = kept();
+    if (last.size() < WINDOWS
+        || kept.inFlight() < promised.inFlight() * SAME_LOAD
+        || last.stream().filter(window -> isLess(window, 0)).count() < MOST) {
+      return false;
+    }
+    return isLess(kept, DEVIATIONS * Math.sqrt(1.0 / kept.count() + 1.0 / other.count()));
+  }
+
+  private boolean isLess(Window window, double chance) {
+    return Math.log(window.rate() / other.rate()) < -(TOLERANCE + chance);
+  }
+
+  /** Returns what the arm did lately. */
+  Window kept() {
+    return last.stream().reduce(Window.NONE, Window::plus);
+  }
+
+  /** Returns the other arm's promise, if it is chosen now: to do no less than this one kept. */
+  Promise ofOther() {
+    return new Promise(other, kept());
+  }
+}
