@@ -13,7 +13,7 @@ public class LearningTurnsTests extends LuceneTestCase {
     return new GpuCounters(
         "active",
         null,
-        Map.of("contested", contested, "contested_windows", Map.of("cpu", windowsOfCpu)));
+        Map.of("contested", contested, "contested_windows", Map.of("cpu_below_8", windowsOfCpu)));
   }
 
   /** A turn that was watched and in which counters grew by one, and that had so many windows. */
@@ -49,12 +49,20 @@ public class LearningTurnsTests extends LuceneTestCase {
         new GpuCounters(
             "active",
             null,
-            Map.of("contested", BEFORE, "contested_windows", Map.of("cpu", 9L, "model", 3L)));
+            Map.of(
+                "contested",
+                BEFORE,
+                "contested_windows",
+                Map.of("cpu_below_8", 9L, "model_below_4", 3L)));
     GpuCounters after =
         new GpuCounters(
             "active",
             null,
-            Map.of("contested", contested, "contested_windows", Map.of("cpu", 12L, "model", 4L)));
+            Map.of(
+                "contested",
+                contested,
+                "contested_windows",
+                Map.of("cpu_below_8", 12L, "model_below_4", 4L)));
     assertFalse(LearningTurns.isQuiet(after, before));
   }
 

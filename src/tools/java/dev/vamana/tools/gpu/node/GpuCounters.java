@@ -15,7 +15,7 @@ import java.util.TreeMap;
  * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
  *     {@code launches}; of calls that walked graphs on the GPU: {@code walks}; items by plan:
  *     {@code plans}; items sent ahead: {@code ahead}; and {@code contested}: trials of CPU and GPU,
- *     and at how many loads each was better
+ *     at how many loads each was better, and windows by who answered and by load
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
@@ -58,21 +58,19 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
                 "device",
                 "split"),
             "contested_windows",
-            windowsByArm(NodeClient.at(shown, "executor", "items", "contested", "windows"))));
+            windows(NodeClient.at(shown, "executor", "items", "contested", "windows"))));
   }
 
-  private static Map<String, Object> windowsByArm(Object windows) {
-    Map<String, Object> sums = new TreeMap<>();
+  /** Returns windows by who answered and by load, as {@code cpu_below_8}. */
+  private static Map<String, Object> windows(Object byArm) {
+    Map<String, Object> windows = new TreeMap<>();
     // absent without a device
-    if (windows instanceof Map<?, ?> all) {
+    if (byArm instanceof Map<?, ?> all) {
       all.forEach(
           (arm, byLoad) ->
-              sums.put(
-                  arm.toString(),
-                  ((Map<?, ?>) byLoad)
-                      .values().stream().mapToLong(count -> ((Number) count).longValue()).sum()));
+              ((Map<?, ?>) byLoad).forEach((load, count) -> windows.put(arm + "_" + load, count)));
     }
-    return sums;
+    return windows;
   }
 
   private static Map<String, Object> itemsByPlan(Object plans) {

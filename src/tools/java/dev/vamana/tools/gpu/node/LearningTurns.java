@@ -15,7 +15,7 @@ final class LearningTurns {
    * Turns in a row that have no trial: then the node knows this load, and loads near to it. A trial
    * that was disturbed begins again after a second.
    */
-  private static final int QUIET = 3;
+  private static final int QUIET = 5;
 
   /** Turns after which a node that still compares is left to it. */
   private static final int MOST = 25;
@@ -47,7 +47,7 @@ final class LearningTurns {
     return compared == false
         || (GpuCounters.sum(windows) >= LEAST_WINDOWS
             // the cost model answers loads that are not known
-            && windows.containsKey("model") == false
+            && windows.keySet().stream().noneMatch(name -> name.startsWith("model"))
             && contested.containsKey("trials") == false
             && contested.containsKey("changes") == false
             && contested.containsKey("disturbed") == false
