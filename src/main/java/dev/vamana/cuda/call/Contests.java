@@ -71,7 +71,9 @@ public final class Contests {
     /** Whether the calling thread plans it again: the first that asks. */
     private boolean isOurs() {
       long own = Thread.currentThread().threadId();
-      return planner.compareAndSet(NOBODY, own) || planner.get() == own;
+      long first = planner.get();
+      // others look only: threads that exchange a value in vain wait for each other
+      return first == own || (first == NOBODY && planner.compareAndSet(NOBODY, own));
     }
   }
 

@@ -53,7 +53,7 @@ final class OwnTimes {
     long work = 0;
     long favoured = 0;
     long waited = 0;
-    for (int place = 0; place < places.length; place += Places.NUMBERS) {
+    for (int place = 0; place < places.length; place += Places.APART) {
       count += (long) NUMBERS.getOpaque(places, place + COUNT);
       work += (long) NUMBERS.getOpaque(places, place + WORK);
       favoured += (long) NUMBERS.getOpaque(places, place + FAVOURED);
