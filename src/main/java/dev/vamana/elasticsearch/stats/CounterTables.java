@@ -153,7 +153,7 @@ final class CounterTables {
           .counter(
               "contested.regrets",
               "vamana_contested_regrets",
-              "Of these, changes because one did less than the other had done.")
+              "Changes because one did less than the other had done in their comparison.")
           .counter(
               "contested.disturbed",
               "vamana_contested_trials_disturbed",

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.regime;
 
-import java.util.function.DoubleUnaryOperator;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** An arm that does not keep what it promised is left, but not for a moment in which all stood. */
@@ -19,85 +18,81 @@ public class RegretTests extends LuceneTestCase {
   private int atDevice;
   private int inARow;
 
-  /** A node in which the CPU answers more, unless something disturbs it. */
-  private void answer(int millis, double part) {
+  /** Answers for a millisecond. The CPU answers more, unless something disturbs the node. */
+  private void answer(double part) {
     boolean device = controller.arm() == Arm.DEVICE;
     inARow = device ? inARow + 1 : 0;
-    double each =
-        part * (device ? DEVICE_ITEMS : CPU_ITEMS) * (0.98 + 0.04 * random().nextDouble());
-    tell(millis, (int) each);
+    atDevice += device ? 1 : 0;
+    double scatter = 0.98 + 0.04 * random().nextDouble();
+    int items = (int) (part * (device ? DEVICE_ITEMS : CPU_ITEMS) * scatter);
+    now += 1_000_000L;
+    controller.answered(items, items * WORK, 0, (long) (IN_FLIGHT * 1e6), now);
   }
 
-  private void tell(int millis, int items) {
-    atDevice += controller.arm() == Arm.DEVICE ? millis : 0;
-    now += millis * 1_000_000L;
-    controller.answered(
-        items * millis, items * millis * WORK, 0, (long) (IN_FLIGHT * millis * 1e6), now);
-  }
-
-  private void learn(DoubleUnaryOperator part) {
+  private void learn() {
     for (int i = 0; i < LEARNING; i++) {
-      answer(1, part.applyAsDouble(i));
+      answer(1);
     }
     assertEquals(Arm.CPU, controller.arm());
     atDevice = 0;
   }
 
+  private void assertDeviceHasAtMost(double most, int millis) {
+    double part = atDevice / (double) millis;
+    assertTrue(part + " at the device, " + controller.totals(), part < most);
+  }
+
   /** Threads that compile or collect garbage take a part of the processors for a window or two. */
   public void testStandstills() {
-    learn(i -> 1);
+    learn();
     int disturbed = 0;
     int millis = 60_000;
     for (int i = 0; i < millis; i++) {
       if (disturbed == 0 && random().nextInt(2_000) == 0) {
         disturbed = MILLIS + random().nextInt(MILLIS);
       }
-      answer(1, disturbed == 0 ? 1 : 0.6);
+      answer(disturbed == 0 ? 1 : 0.6);
       disturbed = Math.max(0, disturbed - 1);
     }
-    double part = atDevice / (double) millis;
-    assertTrue(part + " at the device, " + controller.totals(), part < 0.06);
+    assertDeviceHasAtMost(0.06, millis);
   }
 
   /** The same in turns, in which the loss of 5 seconds is that of a whole measurement. */
   public void testStandstillsInTurns() {
-    learn(i -> 1);
+    learn();
     int turns = 100;
     for (int turn = 0; turn < turns; turn++) {
       now += 1_000_000_000L;
       int disturbed = random().nextInt(5) > 0 ? -MILLIS : random().nextInt(TURN);
       for (int i = 0; i < TURN; i++) {
-        answer(1, i >= disturbed && i < disturbed + MILLIS ? 0.6 : 1);
+        answer(i >= disturbed && i < disturbed + MILLIS ? 0.6 : 1);
       }
     }
-    double part = atDevice / (double) (turns * TURN);
-    assertTrue(part + " at the device, " + controller.totals(), part < 0.06);
+    assertDeviceHasAtMost(0.06, turns * TURN);
   }
 
   /** What makes both slow for a second is no reason to stay with the other arm. */
   public void testBothAreSlow() {
-    learn(i -> 1);
+    learn();
     for (int round = 0; round < 10; round++) {
       int slow = 300 + random().nextInt(1_500);
       for (int i = 0; i < 10_000; i++) {
-        answer(1, i < slow ? 0.7 : 1);
+        answer(i < slow ? 0.7 : 1);
       }
     }
-    double part = atDevice / 100_000.0;
-    assertTrue(part + " at the device, " + controller.totals(), part < 0.12);
+    assertDeviceHasAtMost(0.12, 100_000);
   }
 
   /** A trial's windows are too short to show that the device falls behind after a while. */
   public void testDeviceTires() {
-    for (int i = 0; i < LEARNING; i++) {
-      answer(1, controller.arm() == Arm.DEVICE && inARow < 300 ? 1.8 : 1);
+    int millis = 100_000;
+    for (int i = -LEARNING; i < millis; i++) {
+      if (i == 0) {
+        atDevice = 0;
+      }
+      answer(controller.arm() == Arm.DEVICE && inARow < 300 ? 1.8 : 1);
     }
-    atDevice = 0;
-    for (int i = 0; i < 100_000; i++) {
-      answer(1, controller.arm() == Arm.DEVICE && inARow < 300 ? 1.8 : 1);
-    }
-    double part = atDevice / 100_000.0;
-    assertTrue(part + " at the device, " + controller.totals(), part < 0.2);
+    assertDeviceHasAtMost(0.2, millis);
     assertTrue(controller.totals().get("contested").get("regrets") > 0);
   }
 }
