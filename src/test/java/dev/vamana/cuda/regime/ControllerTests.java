@@ -104,7 +104,8 @@ public class ControllerTests extends LuceneTestCase {
       node.run(5);
       node.run(10);
       missed.add(missed(costs, node, clients, 0));
-      node.run(100);
+      // trials may take 6 s at first, and 1 % of the time
+      node.run(200);
       assertTrue("explored " + explored(controller), explored(controller) < 0.06);
     }
     assertMostReach(missed);
