@@ -14,8 +14,11 @@ final class Promise {
   /** Windows that are looked at together. */
   private static final int WINDOWS = 8;
 
-  /** Of these, how many have to be below what the other arm did. */
-  private static final int MOST = 6;
+  /** Time after which fewer windows are enough, if they are long. */
+  private static final long LONG_ENOUGH = 2_000_000_000L;
+
+  /** Part of the windows that have to be below what the other arm did. */
+  private static final double MOST = 0.75;
 
   /** Logarithm of the part by which an arm may do less than the other did. */
   private static final double TOLERANCE = 0.05;
@@ -52,9 +55,9 @@ final class Promise {
   /** Whether the arm, with as many callers as then, does clearly less than the other did. */
   boolean isBroken() {
     Window kept = kept();
-    if (last.size() < WINDOWS
+    if ((last.size() < WINDOWS && kept.nanos() < LONG_ENOUGH)
         || kept.inFlight() < promised.inFlight() * SAME_LOAD
-        || last.stream().filter(window -> isLess(window, 0)).count() < MOST) {
+        || last.stream().filter(window -> isLess(window, 0)).count() < MOST * last.size()) {
       return false;
     }
     return isLess(kept, DEVIATIONS * Math.sqrt(1.0 / kept.count() + 1.0 / other.count()));
