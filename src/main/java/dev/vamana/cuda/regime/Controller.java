@@ -384,6 +384,7 @@ public final class Controller {
       Arm former = lesson.measured() ? lesson.arm() : null;
       pay(trial.lostNanos(won));
       lesson.learn(trial, won);
+      lessons.learned(lesson);
       if (former != null && former != lesson.arm()) {
         tally.changes.increment();
       }

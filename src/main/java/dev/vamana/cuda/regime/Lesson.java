@@ -15,6 +15,9 @@ final class Lesson {
   /** Least time of this load between trials. */
   static final long LEAST_REST = 5_000_000_000L;
 
+  /** Factor by which callers or work of one load differ from trial to trial, at most. */
+  private static final double ALIKE = 1.2;
+
   private static final long LONGEST_SUSPENSION = 60_000_000_000L;
 
   private static final long AFTER_DISTURBANCE = 1_000_000_000L;
@@ -76,6 +79,20 @@ final class Lesson {
 
   Arm arm() {
     return arm;
+  }
+
+  /**
+   * Whether a lesson is of the same load, as far as one can see while this lesson's arm answers,
+   * and chooses another arm.
+   */
+  boolean contradicts(Lesson old) {
+    Double now = callers.get(arm);
+    Double then = old.callers.get(arm);
+    return old.measured
+        && old.arm != arm
+        && now != null
+        && then != null
+        && Math.max(away(now, then), away(work, old.work)) < Math.log(ALIKE);
   }
 
   boolean measured() {

@@ -55,6 +55,15 @@ final class Lessons {
     return nearest;
   }
 
+  /**
+   * Forgets what the newest lesson contradicts. Otherwise each of the two would be found while the
+   * other's arm answers, and replace it again and again. Example: a device that has become slow has
+   * more callers waiting, which look like another load, but not while the CPU answers them.
+   */
+  void learned(Lesson newest) {
+    all.removeIf(newest::contradicts);
+  }
+
   List<Lesson> all() {
     return Collections.unmodifiableList(all);
   }

@@ -21,10 +21,14 @@ final class Pairs {
   /** Pairs that are needed to rule chance out: fewer may agree by chance. */
   private static final int LEAST_SURE = 6;
 
+  /** Pairs that all have to point to one arm to rule chance out, however far they scatter. */
+  private static final int LEAST_UNANIMOUS = 8;
+
   /** Least standard deviation of a pair: pairs may agree by chance. */
   private static final double LEAST_DEVIATION = 0.015;
 
   private int count;
+  private int above;
   private double sum;
   private double squares;
   private double chances;
@@ -47,6 +51,7 @@ final class Pairs {
   void add(double ratio, double chance) {
     double log = Math.log(ratio);
     count++;
+    above += log > 0 ? 1 : 0;
     chances += chance;
     sum += log;
     squares += log * log;
@@ -60,9 +65,14 @@ final class Pairs {
     return sum / count;
   }
 
-  /** Whether the mean is so far from 0 that chance is ruled out. */
+  /**
+   * Whether chance is ruled out: the mean is so far from 0, or all pairs point to one arm. The
+   * second counts where a few pairs are far from the others, since that makes the error large.
+   */
   boolean sure() {
-    return count >= LEAST_SURE && Math.abs(mean()) > 1.5 * error();
+    boolean unanimous = above == 0 || above == count;
+    return (count >= LEAST_SURE && Math.abs(mean()) > 1.5 * error())
+        || (count >= LEAST_UNANIMOUS && unanimous);
   }
 
   private double error() {

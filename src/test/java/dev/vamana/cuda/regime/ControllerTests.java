@@ -341,4 +341,18 @@ public class ControllerTests extends LuceneTestCase {
     }
     assertEquals(Pairs.Verdict.EQUAL, equal.verdict(false));
   }
+
+  /** A change of the arm may be followed by a window like no other; the other pairs agree. */
+  public void testPairsWithOneFarAway() {
+    Pairs agreeing = new Pairs();
+    Pairs disagreeing = new Pairs();
+    for (int i = 0; i < Pairs.MOST; i++) {
+      double ratio = i == 0 ? 2.2 : 1.15 + 0.1 * random().nextDouble();
+      agreeing.add(ratio, 0.001);
+      disagreeing.add(i == 1 ? 0.98 : ratio, 0.001);
+    }
+    assertEquals(Pairs.Verdict.BETTER, agreeing.verdict(false));
+    assertTrue(agreeing.sure());
+    assertFalse(disagreeing.sure());
+  }
 }

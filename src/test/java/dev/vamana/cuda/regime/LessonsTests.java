@@ -1,5 +1,6 @@
 package dev.vamana.cuda.regime;
 
+import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Which loads are one, and what a trial of a load teaches. */
@@ -67,6 +68,26 @@ public class LessonsTests extends LuceneTestCase {
     assertNotEquals(Arm.MODEL, between.arm());
     few.adopt(Arm.DEVICE);
     assertEquals(Arm.CPU, few.arm());
+  }
+
+  /** A device that became slow has more callers waiting, but not while the CPU answers them. */
+  public void testNewestLesson() {
+    Lessons lessons = new Lessons();
+    double before = 5 + 50 * random().nextDouble();
+    double after = before * (2 + random().nextDouble());
+    double work = 1e3 + 1e6 * random().nextDouble();
+    Window byCpu = window(before, work);
+    Lesson good = lessons.add(Arm.DEVICE, window(before, work));
+    good.learn(trial(Arm.CPU, byCpu, Arm.DEVICE, window(before, work)), true);
+    Lesson neighbour = lessons.add(Arm.DEVICE, window(before / 2, work));
+    neighbour.learn(
+        trial(Arm.CPU, window(before / 2, work), Arm.DEVICE, window(before / 2, work)), true);
+    lessons.learned(neighbour);
+    Lesson slow = lessons.add(Arm.DEVICE, window(after, work));
+    slow.learn(trial(Arm.DEVICE, window(after, work), Arm.CPU, byCpu), true);
+    lessons.learned(slow);
+    assertSame(slow, lessons.find(Arm.CPU, byCpu));
+    assertEquals(List.of(neighbour, slow), lessons.all());
   }
 
   private static Trial trial(Arm incumbent, Window its, Arm challenger, Window other) {
