@@ -43,7 +43,7 @@ public final class Controller {
   /** Answers of which one is looked at closely, at most. */
   private static final int MOST_OF_ONE = 16;
 
-  /** A wait for the same work that differs by more calls for a new trial. */
+  /** At a load that is known, a wait for the same work that differs by more calls for a trial. */
   private static final double OTHER_WAIT = 2;
 
   /** Windows in a row that show another load before it is believed. */
@@ -60,8 +60,8 @@ public final class Controller {
   /** Credit that a trial needs which repeats an earlier one. */
   private static final double REPEATS = 1e9;
 
-  /** Time after which a trial begins if load or waits have changed a little. */
-  private static final long AT_OTHER_LOAD = 1_000 * MILLI;
+  /** Time after which a trial begins if waits have changed. */
+  private static final long AT_OTHER_WAIT = 1_000 * MILLI;
 
   /** Of the work, that both sides have at least if items are worth being split. */
   private static final double NOTABLE = 0.15;
@@ -335,16 +335,19 @@ public final class Controller {
   private void enter(Window window, long now) {
     shown = shown.plus(window);
     Lesson entered = lessons.find(arm, shown);
-    if (entered == null && lessons.all().isEmpty() == false && ++unknown < CONVINCING) {
+    if (entered == null && ++unknown < CONVINCING) {
       // a window scatters, more if there are more callers than processors
       return;
     }
     Window seen = shown;
     forgetShown();
+    boolean otherWait = Window.differ(seen.meanWait(), wait, OTHER_WAIT);
     callers = seen.callers();
     wait = seen.meanWait();
     if (lesson != null && lesson == entered) {
-      lesson.dueIn(AT_OTHER_LOAD);
+      if (otherWait) {
+        lesson.dueIn(AT_OTHER_WAIT);
+      }
       return;
     }
     if (entered == null) {

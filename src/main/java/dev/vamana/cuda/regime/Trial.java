@@ -1,5 +1,7 @@
 package dev.vamana.cuda.regime;
 
+import java.util.Arrays;
+
 /**
  * Two arms in turns, a window each: A B, B A, A B ... so that a slow drift of the load hits both
  * alike. More work done in the same time decides; if both do the same, because callers ask no
@@ -23,8 +25,8 @@ final class Trial {
   private final Arm incumbent;
   private final Arm challenger;
   private final boolean known;
-  private final Pairs rates = new Pairs();
-  private final Pairs waits = new Pairs();
+  private Pairs rates = new Pairs();
+  private Pairs waits = new Pairs();
   private int windows;
   private Window first;
   private final double[] callers = new double[2];
@@ -86,6 +88,9 @@ final class Trial {
     double before = callers[which];
     if (before > 0 && Window.differ(now, before, OTHER_LOAD)) {
       disturbances++;
+      if (now > before) {
+        beginAgain();
+      }
       return false;
     }
     callers[which] = now;
@@ -101,6 +106,18 @@ final class Trial {
     }
     windows++;
     return true;
+  }
+
+  /**
+   * Forgets all windows: those before were the odd ones. Callers who pause for a moment look like
+   * few callers.
+   */
+  private void beginAgain() {
+    rates = new Pairs();
+    waits = new Pairs();
+    windows = 0;
+    Arrays.fill(callers, 0);
+    Arrays.fill(sums, Window.NONE);
   }
 
   /** Whether the load changed so often that the trial says nothing. */

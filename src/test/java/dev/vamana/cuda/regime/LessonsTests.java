@@ -112,6 +112,23 @@ public class LessonsTests extends LuceneTestCase {
     assertFalse(changing.disturbed());
   }
 
+  /** A first window in which the callers paused is the odd one, not those that follow. */
+  public void testTrialBeginsAnew() {
+    Trial trial = new Trial(Arm.CPU, Arm.DEVICE, false);
+    assertTrue(trial.add(window(0.2, 1e5)));
+    assertTrue(trial.add(window(10, 1e5)));
+    assertTrue(trial.add(window(10, 1e5)));
+    assertFalse(trial.add(window(10, 1e5)));
+    assertFalse(trial.begun());
+    assertEquals(Arm.CPU, trial.arm());
+    for (int i = 0; i < 4; i++) {
+      assertTrue(trial.add(window(10, i == 0 || i == 3 ? 1e5 : 2e5)));
+    }
+    assertEquals(2 * ANSWERS, trial.sum(true).count());
+    assertEquals(Pairs.Verdict.BETTER, trial.verdict());
+    assertFalse(trial.disturbed());
+  }
+
   public void testWaitingTrial() {
     Lesson lesson = new Lesson(Arm.MODEL, window(1, 100));
     assertNull(lesson.resume());
