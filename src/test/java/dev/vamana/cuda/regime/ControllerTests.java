@@ -101,7 +101,8 @@ public class ControllerTests extends LuceneTestCase {
       Controller controller = new Controller(0);
       SimulatedNode node = controlled(costs, controller);
       node.clients(clients);
-      node.run(5);
+      // a slow node tells its load in a second, and each arm is cold for two: the first trial's end
+      node.run(8);
       node.run(10);
       missed.add(missed(costs, node, clients, 0));
       // trials may take 6 s at first, and 1 % of the time
