@@ -85,6 +85,7 @@ public final class Controller {
   // of the first window at this load under this arm, 0 before
   private double callers;
   private double wait;
+  private double work;
   private int others;
   // windows in a row that show no known load, and all of them together
   private int unknown;
@@ -323,16 +324,27 @@ public final class Controller {
   /** Whether the load is not what it was after the last change of the arm. */
   private boolean isOther(Window window) {
     if (callers == 0) {
-      callers = window.callers();
-      wait = window.meanWait();
+      compareWith(window);
       return false;
     }
     return Window.differ(window.callers(), callers, Lessons.SAME)
+        || Window.differ(window.meanWork(), work, Lessons.SAME)
         || Window.differ(window.meanWait(), wait, OTHER_WAIT);
+  }
+
+  private void compareWith(Window window) {
+    callers = window.callers();
+    wait = window.meanWait();
+    work = window.meanWork();
   }
 
   /** Uses what is known of a load that is new or has come back. */
   private void enter(Window window, long now) {
+    if (shown.count() > 0 && Window.differ(window.meanWork(), shown.meanWork(), Lessons.SAME)) {
+      // a window in which the work changed is of no load
+      unknown = 0;
+      shown = Window.NONE;
+    }
     shown = shown.plus(window);
     Lesson entered = lessons.find(arm, shown);
     if (entered == null && ++unknown < CONVINCING) {
@@ -342,8 +354,7 @@ public final class Controller {
     Window seen = shown;
     forgetShown();
     boolean otherWait = Window.differ(seen.meanWait(), wait, OTHER_WAIT);
-    callers = seen.callers();
-    wait = seen.meanWait();
+    compareWith(seen);
     if (lesson != null && lesson == entered) {
       if (otherWait) {
         lesson.dueIn(AT_OTHER_WAIT);
@@ -373,6 +384,10 @@ public final class Controller {
   }
 
   private void tried(Window window, long now) {
+    if (lesson.hasOtherWork(window)) {
+      suspend(now);
+      return;
+    }
     if (trial.add(window) == false) {
       if (trial.disturbed()) {
         disturb(now);

@@ -73,6 +73,11 @@ final class Lesson {
     return away(work, window.meanWork());
   }
 
+  /** Whether the answers of a window are too different to be of this load. */
+  boolean hasOtherWork(Window window) {
+    return workAway(window) >= Math.log(Lessons.SAME);
+  }
+
   private static double away(double a, double b) {
     return Math.abs(Math.log(a / b));
   }

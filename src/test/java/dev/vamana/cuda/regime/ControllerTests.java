@@ -251,6 +251,46 @@ public class ControllerTests extends LuceneTestCase {
     assertTrue(loads + " loads", loads <= 18);
   }
 
+  /**
+   * Wider searches are other work, for which the other arm may be better, even if as many callers
+   * wait as long for the same work, and nobody pauses in between.
+   */
+  public void testOtherWork() {
+    Controller controller = new Controller(0);
+    int turn = 400 + random().nextInt(1_000);
+    double narrow = 5e3;
+    double wide = narrow * (3 + 4 * random().nextDouble());
+    int wrong = 0;
+    for (int milli = 1; milli < 80_000; milli++) {
+      boolean isWide = milli / turn % 2 == 1;
+      Arm better = isWide ? Arm.DEVICE : Arm.CPU;
+      double part = controller.arm() == better ? 1 : 0.6;
+      double work = isWide ? wide : narrow;
+      int items = (int) Math.max(1, 1e6 * part / work);
+      controller.answered(items, items * work, 0, 8_000_000, milli * 1_000_000L);
+      wrong += milli > 40_000 && controller.arm() != better ? 1 : 0;
+    }
+    // each turn has two windows that tell it
+    double told = 2 * 80 + 20;
+    double most = told / turn + 0.1;
+    assertTrue(wrong + " ms, " + turn + controller.totals(), wrong < 40_000 * most);
+    assertEquals("{cpu=1, device=1}", controller.totals().get("contested_loads").toString());
+  }
+
+  /**
+   * Narrow and wide searches side by side are one load, though no two windows have the same mix.
+   */
+  public void testMixedWork() {
+    Controller controller = new Controller(0);
+    double wide = 2 + 4 * random().nextDouble();
+    for (int answer = 1; answer < 30_000; answer++) {
+      double work = 1e6 * (random().nextBoolean() ? wide : 1);
+      controller.answered(1, work, 0, (long) (2 * work), answer * 4_000_000L);
+    }
+    SortedMap<String, Long> loads = controller.totals().get("contested_loads");
+    assertTrue(loads.toString(), loads.values().stream().mapToLong(Long::longValue).sum() <= 2);
+  }
+
   /** Two arms that are equally good do not replace each other again and again. */
   public void testEqualArms() {
     // the device does what a processor does, one after the other
