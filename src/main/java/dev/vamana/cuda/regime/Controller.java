@@ -383,12 +383,16 @@ public final class Controller {
     choose(known == null ? Arm.MODEL : known.arm(), now);
   }
 
-  private void tried(Window window, long now) {
+  private boolean isOfTrial(Window window) {
     if (lesson.hasOtherWork(window)) {
-      suspend(now);
-      return;
+      trial.disturb();
+      return false;
     }
-    if (trial.add(window) == false) {
+    return trial.add(window);
+  }
+
+  private void tried(Window window, long now) {
+    if (isOfTrial(window) == false) {
       if (trial.disturbed()) {
         disturb(now);
       } else {

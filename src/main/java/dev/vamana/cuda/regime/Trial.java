@@ -87,7 +87,7 @@ final class Trial {
     double now = window.callers();
     double before = callers[which];
     if (before > 0 && Window.differ(now, before, OTHER_LOAD)) {
-      disturbances++;
+      disturb();
       if (now > before) {
         beginAgain();
       }
@@ -118,6 +118,11 @@ final class Trial {
     windows = 0;
     Arrays.fill(callers, 0);
     Arrays.fill(sums, Window.NONE);
+  }
+
+  /** Counts a window of another load. */
+  void disturb() {
+    disturbances++;
   }
 
   /** Whether the load changed so often that the trial says nothing. */

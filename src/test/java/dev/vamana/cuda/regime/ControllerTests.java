@@ -291,6 +291,21 @@ public class ControllerTests extends LuceneTestCase {
     assertTrue(loads.toString(), loads.values().stream().mapToLong(Long::longValue).sum() <= 2);
   }
 
+  /** If the work of an answer depended on the arm, no trial could end; that must not cost much. */
+  public void testWorkThatDependsOnTheArm() {
+    Controller controller = new Controller(0);
+    double more = 1.6 + 2 * random().nextDouble();
+    int atDevice = 0;
+    for (int milli = 1; milli < 120_000; milli++) {
+      boolean device = controller.arm() == Arm.DEVICE;
+      int items = device ? (int) (120 / more) : 200;
+      controller.answered(
+          items, items * 5e3 * (device ? more : 1), 0, 8_000_000, milli * 1_000_000L);
+      atDevice += device && milli > 20_000 ? 1 : 0;
+    }
+    assertTrue(atDevice + " ms, " + controller.totals(), atDevice < 10_000);
+  }
+
   /** Two arms that are equally good do not replace each other again and again. */
   public void testEqualArms() {
     // the device does what a processor does, one after the other
