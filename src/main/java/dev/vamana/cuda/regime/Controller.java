@@ -403,6 +403,10 @@ public final class Controller {
     Pairs.Verdict verdict = trial.verdict();
     if (verdict != Pairs.Verdict.OPEN) {
       boolean won = trial.isWon(verdict);
+      if (won && lesson.doubts(trial)) {
+        disturb(now);
+        return;
+      }
       Arm former = lesson.measured() ? lesson.arm() : null;
       pay(trial.lostNanos(won));
       lesson.learn(trial, won);

@@ -162,6 +162,11 @@ final class Lesson {
     return incumbent == Arm.DEVICE ? Arm.CPU : Arm.DEVICE;
   }
 
+  /** Whether a trial that this load's arm has lost was disturbed. */
+  boolean doubts(Trial lost) {
+    return promise != null && promise.isDisturbed(lost.sum(false), lost.sum(true));
+  }
+
   /**
    * Records the result of a trial, and when the next is due.
    *

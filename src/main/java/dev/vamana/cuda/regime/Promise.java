@@ -67,6 +67,23 @@ final class Promise {
     return Math.log(window.rate() / other.rate()) < -(TOLERANCE + chance);
   }
 
+  /**
+   * Whether a trial says nothing against the arm, since something else disturbed it: with as many
+   * callers it did clearly less than lately, and what the other arm did is not more than that.
+   *
+   * @param own what the arm did in the trial
+   * @param others what the other arm did in the trial
+   */
+  boolean isDisturbed(Window own, Window others) {
+    Window lately = kept();
+    if (lately.count() == 0 || own.inFlight() < lately.inFlight() * SAME_LOAD) {
+      return false;
+    }
+    double chance = DEVIATIONS * Math.sqrt(1.0 / own.count() + 1.0 / lately.count());
+    return others.rate() < lately.rate()
+        && Math.log(own.rate() / lately.rate()) < -(TOLERANCE + chance);
+  }
+
   /** Returns what the arm did lately. */
   Window kept() {
     return last.stream().reduce(Window.NONE, Window::plus);

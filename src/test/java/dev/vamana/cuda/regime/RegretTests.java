@@ -57,6 +57,27 @@ public class RegretTests extends LuceneTestCase {
     assertDeviceHasAtMost(0.06, millis);
   }
 
+  /** The same while a trial compares the arms, always when it is the CPU's turn. */
+  public void testStandstillsInTrials() {
+    learn();
+    int millis = 100_000;
+    long trials = trials();
+    int disturbed = 0;
+    for (int i = 0; i < millis; i++) {
+      if (trials() > trials) {
+        trials = trials();
+        disturbed = 500;
+      }
+      answer(disturbed-- > 0 && controller.arm() == Arm.CPU ? 0.6 : 1);
+    }
+    assertDeviceHasAtMost(0.06, millis);
+    assertTrue(controller.totals().get("contested").get("disturbed") > 0);
+  }
+
+  private long trials() {
+    return controller.totals().get("contested").get("trials");
+  }
+
   /** The same in turns, in which the loss of 5 seconds is that of a whole measurement. */
   public void testStandstillsInTurns() {
     learn();
