@@ -60,9 +60,6 @@ public final class Controller {
   /** Credit that a trial needs which repeats an earlier one. */
   private static final double REPEATS = 1e9;
 
-  /** Time after which a trial begins if waits have changed. */
-  private static final long AT_OTHER_WAIT = 1_000 * MILLI;
-
   /** Of the work, that both sides have at least if items are worth being split. */
   private static final double NOTABLE = 0.15;
 
@@ -357,7 +354,7 @@ public final class Controller {
     compareWith(seen);
     if (lesson != null && lesson == entered) {
       if (otherWait) {
-        lesson.dueIn(AT_OTHER_WAIT);
+        lesson.waitsChanged();
       }
       return;
     }

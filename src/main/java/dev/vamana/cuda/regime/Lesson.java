@@ -20,6 +20,9 @@ final class Lesson {
 
   private static final long LONGEST_SUSPENSION = 60_000_000_000L;
 
+  /** Time after which a trial begins if waits have changed. */
+  private static final long AT_OTHER_WAIT = 1_000_000_000L;
+
   private static final long AFTER_DISTURBANCE = 1_000_000_000L;
   private static final int MOST_DISTURBANCES = 6;
 
@@ -119,11 +122,6 @@ final class Lesson {
     rest -= nanos;
   }
 
-  /** Has the next trial begin after so much time of this load, unless it is due before. */
-  void dueIn(long nanos) {
-    rest = Math.min(rest, nanos);
-  }
-
   /** Keeps a trial until the load comes back. */
   void suspend(Trial trial, long now) {
     suspended = trial;
@@ -160,6 +158,14 @@ final class Lesson {
       return Arm.SPLIT;
     }
     return incumbent == Arm.DEVICE ? Arm.CPU : Arm.DEVICE;
+  }
+
+  /** Notes that callers wait much longer or shorter for the arm than until now. */
+  void waitsChanged() {
+    rest = Math.min(rest, AT_OTHER_WAIT);
+    if (promise != null) {
+      promise.forgetWindows();
+    }
   }
 
   /** Whether a trial that this load's arm has lost was disturbed. */

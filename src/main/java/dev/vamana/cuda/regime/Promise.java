@@ -52,6 +52,11 @@ final class Promise {
     last.addLast(window);
   }
 
+  /** Forgets the windows that were added, since something has changed. */
+  void forgetWindows() {
+    last.clear();
+  }
+
   /** Whether the arm, with as many callers as then, does clearly less than the other did. */
   boolean isBroken() {
     Window kept = kept();

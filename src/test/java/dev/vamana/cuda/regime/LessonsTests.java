@@ -90,6 +90,22 @@ public class LessonsTests extends LuceneTestCase {
     assertEquals(List.of(neighbour, slow), lessons.all());
   }
 
+  /** A trial in which the arm did far less than lately says nothing, unless it is slow since. */
+  public void testDoubts() {
+    Lesson lesson = new Lesson(Arm.DEVICE, window(20, 1e5));
+    Window good = window(20, 1e5);
+    Window slow = new Window(30 * NANOS, ANSWERS, (long) (1e5 * ANSWERS), 0, 600 * NANOS);
+    Window byCpu = new Window(2 * NANOS, ANSWERS, (long) (1e5 * ANSWERS), 0, 40 * NANOS);
+    lesson.learn(trial(Arm.CPU, byCpu, Arm.DEVICE, good), true);
+    Trial lost = trial(Arm.DEVICE, slow, Arm.CPU, byCpu);
+    assertFalse(lesson.doubts(lost));
+    assertFalse(lesson.regrets(good));
+    assertTrue(lesson.doubts(lost));
+    assertFalse(lesson.doubts(trial(Arm.DEVICE, good, Arm.CPU, byCpu)));
+    lesson.waitsChanged();
+    assertFalse(lesson.doubts(lost));
+  }
+
   private static Trial trial(Arm incumbent, Window its, Arm challenger, Window other) {
     Trial trial = new Trial(incumbent, challenger, false);
     assertTrue(trial.add(its));
