@@ -52,6 +52,9 @@ public final class Controller {
   /** Windows that together show a load which is not known, before it is one. */
   private static final int CONVINCING = 3;
 
+  /** Time in which fewer windows are enough for that, if they are long. */
+  private static final long CONVINCING_TIME = 1_000 * MILLI;
+
   /** Trials take this part of the time, and a first {@link #CREDIT}. */
   private static final double EXPLORED = 0.01;
 
@@ -344,7 +347,7 @@ public final class Controller {
     }
     shown = shown.plus(window);
     Lesson entered = lessons.find(arm, shown);
-    if (entered == null && ++unknown < CONVINCING) {
+    if (entered == null && ++unknown < CONVINCING && shown.nanos() < CONVINCING_TIME) {
       // a window scatters, more if there are more callers than processors
       return;
     }
