@@ -283,6 +283,10 @@ public final class Controller {
 
   private void forgetShown() {
     others = 0;
+    forgetUnknown();
+  }
+
+  private void forgetUnknown() {
     unknown = 0;
     shown = Window.NONE;
   }
@@ -342,8 +346,7 @@ public final class Controller {
   private void enter(Window window, long now) {
     if (shown.count() > 0 && Window.differ(window.meanWork(), shown.meanWork(), Lessons.SAME)) {
       // a window in which the work changed is of no load
-      unknown = 0;
-      shown = Window.NONE;
+      forgetUnknown();
     }
     shown = shown.plus(window);
     Lesson entered = lessons.find(arm, shown);

@@ -62,14 +62,18 @@ final class Promise {
     Window kept = kept();
     if ((last.size() < WINDOWS && kept.nanos() < LONG_ENOUGH)
         || kept.inFlight() < promised.inFlight() * SAME_LOAD
-        || last.stream().filter(window -> isLess(window, 0)).count() < MOST * last.size()) {
+        || last.stream().filter(window -> isLess(window, other, 0)).count() < MOST * last.size()) {
       return false;
     }
-    return isLess(kept, DEVIATIONS * Math.sqrt(1.0 / kept.count() + 1.0 / other.count()));
+    return isSurelyLess(kept, other);
   }
 
-  private boolean isLess(Window window, double chance) {
-    return Math.log(window.rate() / other.rate()) < -(TOLERANCE + chance);
+  private static boolean isSurelyLess(Window window, Window than) {
+    return isLess(window, than, DEVIATIONS * Math.sqrt(1.0 / window.count() + 1.0 / than.count()));
+  }
+
+  private static boolean isLess(Window window, Window than, double chance) {
+    return Math.log(window.rate() / than.rate()) < -(TOLERANCE + chance);
   }
 
   /**
@@ -81,12 +85,10 @@ final class Promise {
    */
   boolean isDisturbed(Window own, Window others) {
     Window lately = kept();
-    if (lately.count() == 0 || own.inFlight() < lately.inFlight() * SAME_LOAD) {
-      return false;
-    }
-    double chance = DEVIATIONS * Math.sqrt(1.0 / own.count() + 1.0 / lately.count());
-    return others.rate() < lately.rate()
-        && Math.log(own.rate() / lately.rate()) < -(TOLERANCE + chance);
+    return lately.count() > 0
+        && own.inFlight() >= lately.inFlight() * SAME_LOAD
+        && others.rate() < lately.rate()
+        && isSurelyLess(own, lately);
   }
 
   /** Returns what the arm did lately. */
