@@ -33,8 +33,6 @@ public class BatchedSearchIT {
 
   private static final int MANY = 8_000;
   private static final String ACTION = "indices:data/read/vamana/search";
-  private static final String NO_EARLY_END =
-      ", \"index.dense_vector.hnsw_enable_early_termination\": false";
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
 
@@ -62,7 +60,7 @@ public class BatchedSearchIT {
         TestIndex.create(
             first.client(),
             name,
-            TestIndex.VAMANA + NO_EARLY_END + settings,
+            TestIndex.VAMANA + TestIndex.NO_EARLY_END + settings,
             TestIndex.denseVector("v", element, DIMS, similarity, "hnsw")
                 + ", \"color\": {\"type\": \"keyword\"}, \"number\": {\"type\": \"integer\"}");
     index.awaitHealth("green");

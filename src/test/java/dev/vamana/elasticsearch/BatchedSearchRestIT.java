@@ -90,7 +90,9 @@ public class BatchedSearchRestIT {
   /** A vector in base64 means the same here as in the standard search. */
   @Test
   public void testBase64IsThatOfTheStandardSearch() throws Exception {
-    List<?> batch = (List<?>) columns(20, "[" + rows(20) + "]").get("ids");
+    // all candidates: single searches may end early, batches do not
+    String all = body("[" + rows(20) + "]", "columns", COUNT);
+    List<?> batch = (List<?>) json(send(JSON, all)).get("ids");
     for (int i = 0; i < 20; i++) {
       Object standard =
           node.client()
@@ -99,9 +101,9 @@ public class BatchedSearchRestIT {
                   Json.of(
                       """
                       {"size": 5, "_source": false, "knn": {"field": "v", "k": 5,
-                       "num_candidates": 100, "query_vector": "%s"}}
+                       "num_candidates": %d, "query_vector": "%s"}}
                       """,
-                      base64(i, i + 1)));
+                      COUNT, base64(i, i + 1)));
       List<?> hits = (List<?>) NodeClient.at(standard, "hits", "hits");
       assertEquals(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList(), batch.get(i));
     }
@@ -352,11 +354,15 @@ public class BatchedSearchRestIT {
   }
 
   private static String body(String vectors, String format) {
+    return body(vectors, format, 100);
+  }
+
+  private static String body(String vectors, String format, int candidates) {
     return Json.of(
         """
-        {"field": "v", "k": 5, "num_candidates": 100, "query_vectors": %s%s}\
+        {"field": "v", "k": 5, "num_candidates": %d, "query_vectors": %s%s}\
         """,
-        vectors, format == null ? "" : ", \"format\": \"" + format + "\"");
+        candidates, vectors, format == null ? "" : ", \"format\": \"" + format + "\"");
   }
 
   private static String zeros() {

@@ -24,7 +24,7 @@ import org.junit.Test;
  */
 public class RecallIT {
   private static final int DIMS = 32;
-  private static final int COUNT = 1_500;
+  private static final int COUNT = 3_000;
   private static final int K = 10;
   private static final int QUERIES = 40;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 5);
@@ -48,11 +48,15 @@ public class RecallIT {
   }
 
   private static TestIndex index(String name, double rate) throws IOException {
+    return index(name, rate, "");
+  }
+
+  private static TestIndex index(String name, double rate, String settings) throws IOException {
     TestIndex index =
         TestIndex.create(
             node.client(),
             name,
-            POORLY + rate,
+            POORLY + rate + settings,
             "\"color\": {\"type\": \"keyword\"}, "
                 + TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     for (int from = 0; from < COUNT; from += COUNT / 2) {
@@ -178,6 +182,39 @@ public class RecallIT {
         NodeClient.at(field, "answered_by"));
   }
 
+  /** Elasticsearch ends walks that find nothing new: those of the repetitions, too. */
+  @Test
+  public void testSearchesThatEndEarly() throws Exception {
+    TestIndex index = index("early", 1);
+    index.forceMerge();
+    String body =
+        """
+        {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 200}}
+        """;
+    double early = ask(index, body, doc -> true);
+    double distances = assertSameRecallAgain("early", early);
+    index.set("\"index.dense_vector.hnsw_enable_early_termination\": false");
+    double late = ask(index, body, doc -> true);
+    assertTrue(late + " after " + early, late >= early);
+    double ofBoth = assertSameRecallAgain("early", (early + late) / 2);
+    assertTrue(ofBoth + " after " + distances, ofBoth > 1.005 * distances);
+  }
+
+  /** Returns the mean number of distances of the searches. */
+  private static double assertSameRecallAgain(String index, double recall) throws IOException {
+    Object search = only(field(index), "searches");
+    assertEquals(recall, number(search, "recall"), 1e-3);
+    List<?> repeated = (List<?>) NodeClient.at(search, "repeated");
+    Object again =
+        repeated.stream()
+            .filter(row -> number(row, "num_candidates") == number(search, "num_candidates"))
+            .findFirst()
+            .orElseThrow();
+    assertEquals(repeated.toString(), recall, number(again, "recall"), 1e-3);
+    assertEquals(number(search, "distances"), number(again, "distances"), 0);
+    return number(search, "distances");
+  }
+
   @Test
   public void testFiltersAndQueryClauses() throws Exception {
     TestIndex index = index("filtered", 1);
@@ -248,7 +285,7 @@ public class RecallIT {
   /** Of an index while it is open, for segments that there are and that come; and of a request. */
   @Test
   public void testWiderBeams() throws Exception {
-    TestIndex index = index("beams", 0);
+    TestIndex index = index("beams", 0, TestIndex.NO_EARLY_END);
     double narrow = recallOfAnswers(index);
     assertTrue("neighbours are missed, " + narrow, narrow < 0.95);
     assertEquals(narrow, recallOfABatch("beams", ""), 1e-6);

@@ -21,6 +21,10 @@ record TestIndex(NodeClient client, String name) {
       "index.vamana.graph_threshold": 0\
       """;
 
+  /** A setting with which the walks of single searches end as late as the walks of batches. */
+  static final String NO_EARLY_END =
+      ", \"index.dense_vector.hnsw_enable_early_termination\": false";
+
   /**
    * Creates an index, without replicas unless the settings have them.
    *

@@ -107,6 +107,7 @@ public final class RecallListener implements SearchOperationListener, IndexEvent
         context.indexShard(),
         context.searcher().getIndexReader(),
         () -> builder.toQuery(execution),
+        context.indexShard().indexSettings().getHnswEarlyTermination(),
         k,
         hits,
         tookInNanos);

@@ -39,6 +39,7 @@ final class RecallSample implements Releasable {
    * The question.
    *
    * @param filter documents that may be hits, or null for all
+   * @param endsEarly whether walks end when they hardly find anything any more
    */
   private record Asked(
       String field,
@@ -46,7 +47,8 @@ final class RecallSample implements Releasable {
       Query filter,
       int k,
       int numCandidates,
-      KnnSearchStrategy strategy) {}
+      KnnSearchStrategy strategy,
+      boolean endsEarly) {}
 
   private RecallSample(
       ShardId shard, Engine.Searcher searcher, Asked asked, ScoreDoc[] hits, long tookNanos) {
@@ -62,6 +64,7 @@ final class RecallSample implements Releasable {
    * as those with a minimum similarity; the searcher is not closed then.
    *
    * @param searcher the searcher to hold open
+   * @param endsEarly whether its walks ended when they hardly found anything any more
    * @param k number of hits that the user asked for
    * @param hits the answer, best first
    * @param tookNanos how long it took
@@ -70,6 +73,7 @@ final class RecallSample implements Releasable {
       ShardId shard,
       Engine.Searcher searcher,
       Query query,
+      boolean endsEarly,
       int k,
       ScoreDoc[] hits,
       long tookNanos) {
@@ -82,7 +86,8 @@ final class RecallSample implements Releasable {
               floats.getFilter(),
               k,
               Math.max(k, floats.getK()),
-              query instanceof ESKnnFloatVectorQuery es ? es.getStrategy() : null);
+              query instanceof ESKnnFloatVectorQuery es ? es.getStrategy() : null,
+              endsEarly);
     } else if (query instanceof KnnByteVectorQuery bytes) {
       asked =
           new Asked(
@@ -91,7 +96,8 @@ final class RecallSample implements Releasable {
               bytes.getFilter(),
               k,
               Math.max(k, bytes.getK()),
-              query instanceof ESKnnByteVectorQuery es ? es.getStrategy() : null);
+              query instanceof ESKnnByteVectorQuery es ? es.getStrategy() : null,
+              endsEarly);
     }
     return asked == null ? null : new RecallSample(shard, searcher, asked, hits, tookNanos);
   }
@@ -126,6 +132,10 @@ final class RecallSample implements Releasable {
 
   KnnSearchStrategy strategy() {
     return asked.strategy() == null ? KnnSearchStrategy.Hnsw.DEFAULT : asked.strategy();
+  }
+
+  boolean endsEarly() {
+    return asked.endsEarly();
   }
 
   ScoreDoc[] hits() {

@@ -76,15 +76,21 @@ public final class RecallSampler {
       long tookNanos) {
     if (count > 0 && drawn(RecallSettings.SAMPLE_RATE.get(shard.indexSettings().getSettings()))) {
       int number = turn(count);
-      sample(shard, seen, () -> query.apply(number), k, hits.apply(number), tookNanos / count);
+      ScoreDoc[] answer = hits.apply(number);
+      sample(shard, seen, () -> query.apply(number), false, k, answer, tookNanos / count);
     }
   }
 
-  /** Samples a search. */
+  /**
+   * Samples a search.
+   *
+   * @param endsEarly whether its walks ended when they hardly found anything any more
+   */
   void sample(
       IndexShard shard,
       IndexReader seen,
       CheckedSupplier<Query, Exception> query,
+      boolean endsEarly,
       int k,
       ScoreDoc[] hits,
       long tookNanos) {
@@ -99,7 +105,7 @@ public final class RecallSampler {
       try {
         Skipped reason = difference(seen, searcher);
         if (reason == null) {
-          sample = RecallSample.of(id, searcher, query.get(), k, hits, tookNanos);
+          sample = RecallSample.of(id, searcher, query.get(), endsEarly, k, hits, tookNanos);
         }
         if (sample == null) {
           monitor.skip(id, reason == null ? Skipped.UNSUPPORTED : reason);

@@ -1,13 +1,14 @@
 package dev.vamana.elasticsearch.recall;
 
 import java.util.function.LongSupplier;
-import org.apache.lucene.search.KnnByteVectorQuery;
-import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TopDocs;
+import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
+import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
 
 /**
- * A query that counts its distances.
+ * A query that counts its distances. It is Elasticsearch's, since Lucene's never ends a walk before
+ * its last candidate.
  *
  * @param query to be searched once
  * @param count number of distances that it computed
@@ -29,12 +30,18 @@ record RepeatedQuery(Query query, LongSupplier count) {
     return count.getAsLong();
   }
 
-  private static final class Floats extends KnnFloatVectorQuery {
+  private static final class Floats extends ESKnnFloatVectorQuery {
     private long visited;
 
     Floats(RecallSample sample, int candidates) {
       super(
-          sample.field(), sample.vector().floats(), candidates, sample.filter(), sample.strategy());
+          sample.field(),
+          sample.vector().floats(),
+          sample.k(),
+          candidates,
+          sample.filter(),
+          sample.strategy(),
+          sample.endsEarly());
     }
 
     @Override
@@ -45,12 +52,18 @@ record RepeatedQuery(Query query, LongSupplier count) {
     }
   }
 
-  private static final class Bytes extends KnnByteVectorQuery {
+  private static final class Bytes extends ESKnnByteVectorQuery {
     private long visited;
 
     Bytes(RecallSample sample, int candidates) {
       super(
-          sample.field(), sample.vector().bytes(), candidates, sample.filter(), sample.strategy());
+          sample.field(),
+          sample.vector().bytes(),
+          sample.k(),
+          candidates,
+          sample.filter(),
+          sample.strategy(),
+          sample.endsEarly());
     }
 
     @Override
