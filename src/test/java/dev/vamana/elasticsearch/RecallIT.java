@@ -182,7 +182,7 @@ public class RecallIT {
         NodeClient.at(field, "answered_by"));
   }
 
-  /** Elasticsearch ends walks that find nothing new: those of the repetitions, too. */
+  /** A repetition ends early if the search did, and only then. */
   @Test
   public void testSearchesThatEndEarly() throws Exception {
     TestIndex index = index("early", 1);

@@ -39,7 +39,7 @@ final class RecallSample implements Releasable {
    * The question.
    *
    * @param filter documents that may be hits, or null for all
-   * @param endsEarly whether walks end when they hardly find anything any more
+   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
    */
   private record Asked(
       String field,
@@ -64,7 +64,7 @@ final class RecallSample implements Releasable {
    * as those with a minimum similarity; the searcher is not closed then.
    *
    * @param searcher the searcher to hold open
-   * @param endsEarly whether its walks ended when they hardly found anything any more
+   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
    * @param k number of hits that the user asked for
    * @param hits the answer, best first
    * @param tookNanos how long it took

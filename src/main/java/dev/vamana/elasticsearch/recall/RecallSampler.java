@@ -84,7 +84,7 @@ public final class RecallSampler {
   /**
    * Samples a search.
    *
-   * @param endsEarly whether its walks ended when they hardly found anything any more
+   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
    */
   void sample(
       IndexShard shard,
