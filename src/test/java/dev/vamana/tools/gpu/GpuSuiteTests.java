@@ -452,12 +452,9 @@ public class GpuSuiteTests extends LuceneTestCase {
     Files.writeString(file, "two");
     String two = SourcesHash.manifest(checkout);
     assertNotEquals(SourcesHash.of(one), SourcesHash.of(two));
-    assertEquals(Set.of("native-kernels/a.cu"), SourcesHash.differences(one, two));
     Files.move(file, file.resolveSibling("b.cu"));
     String moved = SourcesHash.manifest(checkout);
-    assertEquals(
-        Set.of("native-kernels/a.cu", "native-kernels/b.cu"), SourcesHash.differences(two, moved));
-    assertEquals(Set.of(), SourcesHash.differences(moved, moved));
+    assertNotEquals(SourcesHash.of(two), SourcesHash.of(moved));
   }
 
   public void testGeneratedSetIsTheSameAlways() {

@@ -9,12 +9,8 @@ import java.security.NoSuchAlgorithmException;
 import java.util.HexFormat;
 import java.util.List;
 import java.util.Map;
-import java.util.Objects;
 import java.util.SortedMap;
-import java.util.SortedSet;
 import java.util.TreeMap;
-import java.util.TreeSet;
-import java.util.stream.Collectors;
 import java.util.stream.Stream;
 
 /**
@@ -64,23 +60,6 @@ public final class SourcesHash {
   /** Returns the hash of a manifest, which covers all its files: 64 hexadecimal digits. */
   static String of(String manifest) {
     return hex(manifest.getBytes(StandardCharsets.UTF_8));
-  }
-
-  /** Returns the files that differ between two manifests or are in only one of them. */
-  static SortedSet<String> differences(String before, String after) {
-    Map<String, String> old = files(before);
-    Map<String, String> now = files(after);
-    SortedSet<String> names = new TreeSet<>(old.keySet());
-    names.addAll(now.keySet());
-    names.removeIf(name -> Objects.equals(old.get(name), now.get(name)));
-    return names;
-  }
-
-  private static Map<String, String> files(String manifest) {
-    return manifest
-        .lines()
-        .map(line -> line.split("  ", 2))
-        .collect(Collectors.toMap(line -> line[1], line -> line[0]));
   }
 
   private static String hex(byte[] content) {
