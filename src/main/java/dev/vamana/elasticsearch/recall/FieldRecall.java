@@ -9,8 +9,14 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
-/** What samples of a field showed. Not thread-safe. */
+/** The recall that samples of a field measured. Not thread-safe. */
 final class FieldRecall implements Writeable {
+
+  /**
+   * Most pairs of k and number of candidates that are kept: each is a label of the metrics. A new
+   * pair replaces the pair with the fewest queries.
+   */
+  static final int MOST_QUESTIONS = 32;
 
   /**
    * How queries were asked.
@@ -87,7 +93,17 @@ final class FieldRecall implements Writeable {
   }
 
   private Asked asked(Question question) {
+    if (questions.containsKey(question) == false && questions.size() >= MOST_QUESTIONS) {
+      questions.remove(least());
+    }
     return questions.computeIfAbsent(question, none -> new Asked());
+  }
+
+  private Question least() {
+    return questions.entrySet().stream()
+        .min(Comparator.comparingDouble(entry -> entry.getValue().answers.queries()))
+        .orElseThrow()
+        .getKey();
   }
 
   /** Adds an evaluated sample. */

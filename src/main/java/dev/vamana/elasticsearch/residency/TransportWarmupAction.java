@@ -14,6 +14,7 @@ import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.util.concurrent.ThrottledTaskRunner;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
@@ -36,9 +37,13 @@ public final class TransportWarmupAction
   public static final ActionType<WarmupResponse> TYPE =
       new ActionType<>("indices:admin/vamana/warmup");
 
+  /** Number of shards whose files a node compares with their checksums at a time. */
+  private static final int MOST_CHECKS = 2;
+
   private final DamagedFiles damaged;
   private final ThreadPool threads;
   private final Executor executor;
+  private final Executor checks;
 
   /** Called by the node. */
   @Inject
@@ -61,6 +66,10 @@ public final class TransportWarmupAction
     this.damaged = damaged;
     this.threads = transport.getThreadPool();
     this.executor = threads.executor(ThreadPool.Names.MANAGEMENT);
+    // checks read whole files for up to an hour; recoveries and others need the generic pool, too
+    this.checks =
+        new ThrottledTaskRunner("vamana_warmup_checks", MOST_CHECKS, threads.generic())
+            .asExecutor();
   }
 
   @Override
@@ -95,15 +104,13 @@ public final class TransportWarmupAction
               answer.delegateFailureAndWrap(
                   (next, over) -> {
                     if (waits && over == false) {
-                      threads
-                          .generic()
-                          .execute(
-                              ActionRunnable.supply(
-                                  next,
-                                  () -> {
-                                    boolean late = check(segments, closed, end);
-                                    return new ShardWarmth(routing, segments.reports(), late);
-                                  }));
+                      checks.execute(
+                          ActionRunnable.supply(
+                              next,
+                              () -> {
+                                boolean late = check(segments, closed, end);
+                                return new ShardWarmth(routing, segments.reports(), late);
+                              }));
                     } else {
                       next.onResponse(new ShardWarmth(routing, segments.reports(), waits && over));
                     }

@@ -72,6 +72,20 @@ public class RecallReportTests extends LuceneTestCase {
     assertTrue(RecallReport.advice(field).contains("num_candidates 100"));
   }
 
+  public void testRareQuestionsGiveWay() {
+    FieldRecall field = new FieldRecall();
+    for (int i = 0; i < 1_000; i++) {
+      FieldRecall other = field(1, 0.9);
+      FieldRecall.Asked asked = other.questions.remove(new FieldRecall.Question(10, 100));
+      other.questions.put(new FieldRecall.Question(10, 1_000 + i), asked);
+      field.add(other, "");
+      field.add(field(1, 0.9), "");
+    }
+    assertEquals(FieldRecall.MOST_QUESTIONS, field.questions.size());
+    assertEquals(new FieldRecall.Question(10, 100), field.most());
+    assertEquals(1_000, field.questions.get(field.most()).answers.queries(), 1e-9);
+  }
+
   public void testCandidatesToTry() {
     assertEquals(Set.of(50, 100, 160, 250, 400), Evaluation.candidates(10, 100));
     assertEquals(

@@ -41,7 +41,7 @@ public final class IndexTrainings {
    * Trains a codebook with the privileges of the current thread's user.
    *
    * @param keepFailure whether to store the reason of a failure with the codebook
-   * @param cancelled whether to stop drawing vectors
+   * @param cancelled whether to end the training; a cancelled training stores no codebook
    * @param claimed notified when the training has started, or of the reason why it cannot start
    * @param done notified of the end of a training that has started
    */
@@ -68,7 +68,8 @@ public final class IndexTrainings {
                       source.sampleSize(),
                       from(source),
                       false,
-                      keepFailure);
+                      keepFailure,
+                      cancelled);
               IndexVectors vectors =
                   new IndexVectors(
                       client, source.index(), source.field(), space, source.query(), cancelled);

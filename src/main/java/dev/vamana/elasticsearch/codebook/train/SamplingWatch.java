@@ -100,7 +100,8 @@ public final class SamplingWatch {
             sample.options().sampleSize(),
             "ingest pipelines",
             true,
-            true);
+            true,
+            () -> false);
     trainer.train(
         plan,
         merged,

@@ -31,6 +31,7 @@ import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
@@ -200,6 +201,10 @@ public final class Trainer {
           if (closed) {
             throw new IOException("the node is closing");
           }
+          if (plan.cancelled().getAsBoolean()) {
+            throw new TaskCancelledException(
+                "the training of codebook [" + plan.name() + "] was cancelled");
+          }
         };
     int version = claim.entry().nextVersion();
     CodebookId id = new CodebookId(StringHelper.randomId(), plan.name(), version);
@@ -223,6 +228,7 @@ public final class Trainer {
             plan.from(),
             workers,
             abort);
+    abort.check();
     CodebookEntry entry =
         CodebookEntry.ready(shared, plan.space().similarity(), threads.absoluteTimeInMillis());
     store.replace(

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.codebook.train;
 
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import java.util.function.BooleanSupplier;
 
 /**
  * Describes one training.
@@ -13,6 +14,7 @@ import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
  * @param firstOnly whether to skip a codebook that is ready or has failed
  * @param keepFailure whether to store the reason of a failure with the codebook; otherwise a
  *     failure restores the previous entry, and only the waiting caller gets the reason
+ * @param cancelled whether to end the training; a cancelled training stores no codebook
  */
 record TrainingPlan(
     String name,
@@ -21,4 +23,5 @@ record TrainingPlan(
     int sampleSize,
     String from,
     boolean firstOnly,
-    boolean keepFailure) {}
+    boolean keepFailure,
+    BooleanSupplier cancelled) {}
