@@ -7,7 +7,6 @@ import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
-import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.LongHeap;
 import org.apache.lucene.util.NumericUtils;
@@ -99,7 +98,7 @@ public final class ListQuery {
         }
       }
     } catch (IllegalStateException e) {
-      throw closed(e);
+      throw InvertedLists.closed(e);
     }
   }
 
@@ -208,14 +207,8 @@ public final class ListQuery {
       }
       return scanOpen(accepted, limit, candidates);
     } catch (IllegalStateException e) {
-      throw closed(e);
+      throw InvertedLists.closed(e);
     }
-  }
-
-  private static RuntimeException closed(IllegalStateException e) {
-    return e instanceof AlreadyClosedException known
-        ? known
-        : new AlreadyClosedException("the lists were closed", e);
   }
 
   private void open() throws IOException {

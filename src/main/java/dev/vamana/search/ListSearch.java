@@ -4,13 +4,9 @@ import dev.vamana.ivf.Candidates;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListQuery;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
-import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
@@ -33,9 +29,6 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * hardly finds anything new take a block for one node of a graph, and lists have the rule above.
  */
 final class ListSearch {
-
-  private static final ValueLayout.OfShort NUMBER =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   // vectors that are scored before the limit is looked at again
   private static final int BLOCK = 16;
@@ -307,14 +300,9 @@ final class ListSearch {
 
     private void sort(int count) throws IOException {
       int[] ofMember = new int[count];
-      try {
-        MemorySegment numbers = lists.numbers();
-        for (int i = 0; i < count; i++) {
-          ofMember[i] = lists.checked(Short.toUnsignedInt(numbers.get(NUMBER, 2L * members[i])));
-          starts[ofMember[i] + 1]++;
-        }
-      } catch (IllegalStateException e) {
-        throw new AlreadyClosedException("the lists were closed", e);
+      lists.find(members, count, ofMember);
+      for (int list : ofMember) {
+        starts[list + 1]++;
       }
       for (int list = 1; list < starts.length; list++) {
         starts[list] += starts[list - 1];
