@@ -9,29 +9,60 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
- * Keeps centroids that a format has written lists with, so that the next segments of a field take
+ * Keeps centroids that formats have written lists with, so that the next segments of a field take
  * them over and merges copy codes. Of each field it keeps the newest centroids of each size: small
  * segments cannot use as many lists as large ones. Thread-safe.
  *
  * <p>The centroids are on the heap. If they take too much of it, the least recently used go.
+ * Several indices may have parts of one pool, and then share its limit, but no centroids.
  */
-final class CentroidPool {
+public final class CentroidPool {
 
-  /** Most bytes of all centroids of a format, unless told otherwise. */
-  static final long MAX_BYTES = 16L << 20;
+  /** Most bytes of all centroids, unless told otherwise. */
+  public static final long MAX_BYTES = 16L << 20;
 
-  private final long maxBytes;
-  // least recently used first
-  private final Map<Slot, Known> known = new LinkedHashMap<>(16, 0.75f, true);
-  private long bytes;
+  private final Kept kept;
+  private final String index;
 
+  /** What all parts of a pool hold. */
+  private static final class Kept {
+    private final long maxBytes;
+    // least recently used first
+    private final Map<Slot, Known> known = new LinkedHashMap<>(16, 0.75f, true);
+    private long bytes;
+
+    Kept(long maxBytes) {
+      this.maxBytes = maxBytes;
+    }
+  }
+
+  /** Makes a pool of at most {@value #MAX_BYTES} bytes. */
   CentroidPool() {
     this(MAX_BYTES);
   }
 
-  /** Makes a pool with another limit. */
-  CentroidPool(long maxBytes) {
-    this.maxBytes = maxBytes;
+  /**
+   * Makes a pool.
+   *
+   * @param maxBytes most bytes of all centroids; 0 or more
+   */
+  public CentroidPool(long maxBytes) {
+    this(new Kept(maxBytes), "");
+  }
+
+  private CentroidPool(Kept kept, String index) {
+    this.kept = kept;
+    this.index = index;
+  }
+
+  /**
+   * Returns the part of an index. It has the centroids of this index only, but all parts together
+   * take no more than the limit.
+   *
+   * @param of a name that no other index has
+   */
+  public CentroidPool part(String of) {
+    return new CentroidPool(kept, of);
   }
 
   /**
@@ -62,9 +93,14 @@ final class CentroidPool {
 
   /** Several indices may share a format, and have fields of the same name. */
   private record Field(
-      String name, int dimension, VectorEncoding encoding, VectorSimilarityFunction similarity) {
-    static Field of(FieldInfo info) {
+      String index,
+      String name,
+      int dimension,
+      VectorEncoding encoding,
+      VectorSimilarityFunction similarity) {
+    static Field of(String index, FieldInfo info) {
       return new Field(
+          index,
           info.name,
           info.getVectorDimension(),
           info.getVectorEncoding(),
@@ -76,17 +112,19 @@ final class CentroidPool {
   private record Slot(Field field, int size) {}
 
   /** Keeps centroids in place of older ones of about as many lists. */
-  synchronized void add(FieldInfo info, Known added) {
-    if (added.bytes() > maxBytes) {
+  void add(FieldInfo info, Known added) {
+    if (added.bytes() > kept.maxBytes) {
       return;
     }
     int size = Integer.SIZE - Integer.numberOfLeadingZeros(added.lists());
-    Known replaced = known.put(new Slot(Field.of(info), size), added);
-    bytes += added.bytes() - (replaced == null ? 0 : replaced.bytes());
-    Iterator<Known> eldest = known.values().iterator();
-    while (bytes > maxBytes) {
-      bytes -= eldest.next().bytes();
-      eldest.remove();
+    synchronized (kept) {
+      Known replaced = kept.known.put(new Slot(Field.of(index, info), size), added);
+      kept.bytes += added.bytes() - (replaced == null ? 0 : replaced.bytes());
+      Iterator<Known> eldest = kept.known.values().iterator();
+      while (kept.bytes > kept.maxBytes) {
+        kept.bytes -= eldest.next().bytes();
+        eldest.remove();
+      }
     }
   }
 
@@ -94,17 +132,19 @@ final class CentroidPool {
    * Returns the centroids with the most lists, or null if none are between {@code least} and {@code
    * most}.
    */
-  synchronized Known find(FieldInfo info, double least, double most) {
-    Field field = Field.of(info);
-    Slot found = null;
-    int lists = 0;
-    for (Map.Entry<Slot, Known> entry : known.entrySet()) {
-      int own = entry.getValue().lists();
-      if (entry.getKey().field().equals(field) && own >= least && own <= most && own > lists) {
-        found = entry.getKey();
-        lists = own;
+  Known find(FieldInfo info, double least, double most) {
+    Field field = Field.of(index, info);
+    synchronized (kept) {
+      Slot found = null;
+      int lists = 0;
+      for (Map.Entry<Slot, Known> entry : kept.known.entrySet()) {
+        int own = entry.getValue().lists();
+        if (entry.getKey().field().equals(field) && own >= least && own <= most && own > lists) {
+          found = entry.getKey();
+          lists = own;
+        }
       }
+      return found == null ? null : kept.known.get(found);
     }
-    return found == null ? null : known.get(found);
   }
 }

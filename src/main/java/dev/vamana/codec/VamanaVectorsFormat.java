@@ -219,8 +219,23 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
       Workers workers,
       CodebookProvider codebooks,
       BuildStatistics statistics) {
+    this(parameters, workers, codebooks, statistics, new CentroidPool());
+  }
+
+  /**
+   * Makes a format as {@link #VamanaVectorsFormat(VamanaParameters, Workers, CodebookProvider,
+   * BuildStatistics)} does, whose centroids of lists count against the limit of a pool.
+   *
+   * @param centroids keeps the centroids; formats of one index may have the same part of a pool
+   */
+  public VamanaVectorsFormat(
+      VamanaParameters parameters,
+      Workers workers,
+      CodebookProvider codebooks,
+      BuildStatistics statistics,
+      CentroidPool centroids) {
     super(NAME);
-    this.building = new Building(parameters, workers, codebooks, statistics, new CentroidPool());
+    this.building = new Building(parameters, workers, codebooks, statistics, centroids);
   }
 
   @Override

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
+import dev.vamana.codec.CentroidPool;
 import dev.vamana.pq.SharedCodebook;
 import java.util.function.Function;
 
@@ -11,6 +12,10 @@ import java.util.function.Function;
  * @param statistics counts what all shards build
  * @param codebooks returns the newest version of the shared codebook with a name, or null if this
  *     node has none yet; answers from memory
+ * @param centroids the centroids of inverted lists of all indices
  */
 record NodeBuilding(
-    int threads, BuildStatistics statistics, Function<String, SharedCodebook> codebooks) {}
+    int threads,
+    BuildStatistics statistics,
+    Function<String, SharedCodebook> codebooks,
+    CentroidPool centroids) {}

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
+import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.batch.BatchActions;
 import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
@@ -78,6 +79,9 @@ public final class VamanaPlugin extends Plugin
 
   private static final TimeValue BUILD_THREAD_KEEP_ALIVE = TimeValue.timeValueSeconds(30);
 
+  // the heap has so many times the bytes that centroids of inverted lists may take
+  private static final int CENTROIDS_SHARE_OF_HEAP = 100;
+
   private final NodeBuilding building;
   private final GpuSettings gpu;
   private final Function<Environment, GpuDevices> devices;
@@ -106,7 +110,13 @@ public final class VamanaPlugin extends Plugin
     codebooks = new Codebooks(settings);
     building =
         new NodeBuilding(
-            VamanaSettings.BUILD_THREADS.get(settings), new BuildStatistics(), codebooks.ready());
+            VamanaSettings.BUILD_THREADS.get(settings),
+            new BuildStatistics(),
+            codebooks.ready(),
+            new CentroidPool(
+                Math.max(
+                    CentroidPool.MAX_BYTES,
+                    Runtime.getRuntime().maxMemory() / CENTROIDS_SHARE_OF_HEAP)));
     gpu = GpuSettings.of(settings);
   }
 

@@ -7,9 +7,13 @@ import org.apache.lucene.util.NumericUtils;
 /** Ordinals whose estimated distance leaves open whether they are hits. For one thread. */
 public final class Candidates {
 
+  // odd, with about as many ones as zeros
+  private static final long MIXER = 0x9E3779B97F4A7C15L;
+
   private long[] order = new long[256];
   private int[] ordinals = new int[256];
   private float[] bounds = new float[256];
+  private long[] codes = new long[256];
   private int size;
 
   /** Returns the number of candidates. */
@@ -27,17 +31,24 @@ public final class Candidates {
    *
    * @param estimate its estimated distance
    * @param bound a distance that it very probably has at least
+   * @param bits the first words of its code; not changed
    */
-  void add(int ordinal, float estimate, float bound) {
+  void add(int ordinal, float estimate, float bound, long[] bits) {
     if (size == ordinals.length) {
       int length = ArrayUtil.oversize(size + 1, Long.BYTES);
       order = Arrays.copyOf(order, length);
       ordinals = Arrays.copyOf(ordinals, length);
       bounds = Arrays.copyOf(bounds, length);
+      codes = Arrays.copyOf(codes, length);
     }
     order[size] = (long) NumericUtils.floatToSortableInt(estimate) << 32 | size;
     ordinals[size] = ordinal;
     bounds[size] = bound;
+    long code = (long) Float.floatToIntBits(estimate) << 32 | Float.floatToIntBits(bound);
+    for (long word : bits) {
+      code = (code ^ code >>> 32) * MIXER + word;
+    }
+    codes[size] = code;
     size++;
   }
 
@@ -54,5 +65,14 @@ public final class Candidates {
   /** Returns the least probable distance of a candidate by its rank. */
   public float bound(int rank) {
     return bounds[(int) order[rank]];
+  }
+
+  /**
+   * Returns a number for the code of a candidate by its rank. Candidates of one list that have the
+   * same number have the same code, and so very probably equal vectors; equal vectors have the same
+   * number.
+   */
+  public long code(int rank) {
+    return codes[(int) order[rank]];
   }
 }

@@ -135,6 +135,16 @@ final class HeadBlock {
     return ordinals[entry];
   }
 
+  /** Returns the factor of an entry. */
+  float factor(int entry) {
+    return factors[entry];
+  }
+
+  /** Returns the error of an entry. */
+  float error(int entry) {
+    return errors[entry];
+  }
+
   /** Copies the bits of an entry, {@link ListShape#words()} words. */
   void bits(int entry, long[] target) {
     for (int word = 0; word < shape.words(); word++) {

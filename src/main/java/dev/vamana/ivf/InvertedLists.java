@@ -12,6 +12,7 @@ import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.IndexInput;
 
 /**
@@ -290,28 +291,36 @@ public final class InvertedLists {
       input.seek(offset);
       input.readFloats(target, 0, count);
     }
+  }
 
-    MemorySegment read(long offset, long length) throws IOException {
-      if (mapped != null) {
-        return mapped.asSlice(offset, length);
+  /**
+   * Looks up the lists of vectors.
+   *
+   * @param ordinals of the vectors; best in ascending order
+   * @param count number of ordinals
+   * @param found receives the number of the list of each
+   * @throws CorruptIndexException if there is no such list
+   * @throws AlreadyClosedException if the segment is closed
+   */
+  public void find(int[] ordinals, int count, int[] found) throws IOException {
+    try {
+      Reader reader = reader();
+      for (int i = 0; i < count; i++) {
+        found[i] = reader.number(ordinals[i]);
+        if (found[i] >= shape.lists()) {
+          throw new CorruptIndexException(
+              "list " + found[i] + " of " + shape.lists(), region.toString());
+        }
       }
-      byte[] bytes = new byte[Math.toIntExact(length)];
-      input.seek(offset);
-      input.readBytes(bytes, 0, bytes.length);
-      return MemorySegment.ofArray(bytes);
+    } catch (IllegalStateException e) {
+      throw closed(e);
     }
   }
 
-  /** Returns the number of a list, as read from a file, if there is such a list. */
-  public int checked(int list) throws CorruptIndexException {
-    if (list >= shape.lists()) {
-      throw new CorruptIndexException("list " + list + " of " + shape.lists(), region.toString());
-    }
-    return list;
-  }
-
-  /** Returns the numbers of the vectors' lists, 2 bytes for each ordinal. */
-  public MemorySegment numbers() throws IOException {
-    return reader().read(shape.numbersOffset(), (long) shape.size() * Short.BYTES);
+  /** Returns what tells that lists were closed while they were read. */
+  static RuntimeException closed(IllegalStateException e) {
+    return e instanceof AlreadyClosedException known
+        ? known
+        : new AlreadyClosedException("the lists were closed", e);
   }
 }

@@ -4,7 +4,6 @@ import dev.vamana.pq.PqEngine;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.List;
 import org.apache.lucene.index.CorruptIndexException;
@@ -96,40 +95,53 @@ final class ListAssignment {
     ListShape shape = from.shape();
     InvertedLists.Table table = from.table();
     InvertedLists.Reader reader = from.reader();
-    double times = from.estimates().products() ? 1 : 2;
+    HeadBlock heads = new HeadBlock(shape);
     for (int list = 0; list < shape.lists(); list++) {
       int count = table.counts()[list];
       int room = ListShape.places(count);
-      MemorySegment heads = reader.read(from.offset(table, list), (long) room * shape.headBytes());
-      for (int i = 0; i < count; i++) {
-        int old = heads.get(InvertedLists.INT, shape.numberOffset(room, i, ListShape.ORDINAL));
-        if (old < 0 || old >= source.newOrdinals().length) {
-          throw new CorruptIndexException(
-              "list " + list + " has ordinal " + old, from.region().toString());
+      long start = from.offset(table, list);
+      for (int first = 0; first < count; first += ListShape.BLOCK) {
+        int entries = Math.min(heads.read(reader, start, room, first), count - first);
+        for (int i = 0; i < entries; i++) {
+          int ordinal = newOrdinal(source, list, heads.ordinal(i));
+          if (ordinal >= 0) {
+            lists[ordinal] = (short) list;
+            sources[ordinal] = index;
+            places[ordinal] = Math.toIntExact(table.starts()[list] + first + i);
+            counts[list]++;
+            copied++;
+            squares[list] += square(from, table.radii()[list], heads, i);
+          }
         }
-        int ordinal = source.newOrdinals()[old];
-        if (ordinal < 0) {
-          continue;
-        }
-        lists[ordinal] = (short) list;
-        sources[ordinal] = index;
-        places[ordinal] = Math.toIntExact(table.starts()[list] + i);
-        counts[list]++;
-        copied++;
-        if (shape.kind().isRabitq() == false) {
-          // the lengths of residuals are not in the entries
-          squares[list] += table.radii()[list] * table.radii()[list];
-          continue;
-        }
-        // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
-        double factor =
-            heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, ListShape.FACTOR)) / times;
-        double error =
-            heads.get(InvertedLists.FLOAT, shape.numberOffset(room, i, ListShape.ERROR)) / times;
-        double padded = shape.padded();
-        squares[list] += Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
       }
     }
+  }
+
+  /** Returns the new ordinal of an entry, or a negative number if its vector is left out. */
+  private int newOrdinal(ListBuilder.Source source, int list, int old) throws IOException {
+    int[] ordinals = source.newOrdinals();
+    // a vector that is in two places would be counted twice
+    if (old < 0
+        || old >= ordinals.length
+        || (ordinals[old] >= 0 && sources[ordinals[old]] != UNKNOWN)) {
+      throw new CorruptIndexException(
+          "list " + list + " has ordinal " + old, source.lists().region().toString());
+    }
+    return ordinals[old];
+  }
+
+  /** Returns the squared length of the residual of an entry, as far as it is known. */
+  private static double square(InvertedLists from, float radius, HeadBlock heads, int entry) {
+    if (from.shape().kind().isRabitq() == false) {
+      // the lengths of residuals are not in the entries
+      return (double) radius * radius;
+    }
+    // the factors hold the squared length: |o|^2 = f^2 |v|^2 - e^2 (D - 1)
+    double times = from.estimates().products() ? 1 : 2;
+    double factor = heads.factor(entry) / times;
+    double error = heads.error(entry) / times;
+    double padded = from.shape().padded();
+    return Math.max(0, factor * factor * padded / 4 - error * error * (padded - 1));
   }
 
   private void sort() {

@@ -7,7 +7,6 @@ import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
-import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.LongHeap;
 import org.apache.lucene.util.NumericUtils;
@@ -33,6 +32,9 @@ public final class ListQuery {
 
   private static final int FIRST_PLANES = 4;
   private static final int MORE_PLANES = 8;
+
+  // vectors that are estimated in one go
+  private static final int PIECE = 16 * ListShape.BLOCK;
 
   private final InvertedLists lists;
   private final ListShape shape;
@@ -60,6 +62,9 @@ public final class ListQuery {
   private float firstMargin;
   private float moreMargin;
   private boolean moreKnown;
+  // entries of it that were estimated, and the last ordinal that was looked at
+  private int estimated;
+  private int last;
 
   /**
    * Makes a query.
@@ -93,7 +98,7 @@ public final class ListQuery {
         }
       }
     } catch (IllegalStateException e) {
-      throw closed(e);
+      throw InvertedLists.closed(e);
     }
   }
 
@@ -176,6 +181,8 @@ public final class ListQuery {
   /** Goes on to the next list, and returns its number. */
   public int next() {
     list = (int) near.pop();
+    estimated = 0;
+    last = -1;
     return list;
   }
 
@@ -185,25 +192,23 @@ public final class ListQuery {
   }
 
   /**
-   * Estimates the distances of the current list's vectors.
+   * Estimates the distances of the current list's next vectors: of all, or of the first few
+   * thousand in a long list.
    *
    * @param accepted ordinals to look at, or null for all
    * @param limit a vector whose distance is very probably above it is left out
    * @param candidates receives the others
+   * @return whether vectors of the list are left
    */
-  public void scan(Bits accepted, float limit, Candidates candidates) throws IOException {
+  public boolean scan(Bits accepted, float limit, Candidates candidates) throws IOException {
     try {
-      open();
-      scanOpen(accepted, limit, candidates);
+      if (estimated == 0) {
+        open();
+      }
+      return scanOpen(accepted, limit, candidates);
     } catch (IllegalStateException e) {
-      throw closed(e);
+      throw InvertedLists.closed(e);
     }
-  }
-
-  private static RuntimeException closed(IllegalStateException e) {
-    return e instanceof AlreadyClosedException known
-        ? known
-        : new AlreadyClosedException("the lists were closed", e);
   }
 
   private void open() throws IOException {
@@ -234,12 +239,12 @@ public final class ListQuery {
     return length * (float) Math.sqrt(1 + rounding * rounding);
   }
 
-  private void scanOpen(Bits accepted, float limit, Candidates candidates) throws IOException {
+  private boolean scanOpen(Bits accepted, float limit, Candidates candidates) throws IOException {
     int count = table.counts()[list];
     int places = ListShape.places(count);
     long start = lists.offset(table, list);
-    int last = -1;
-    for (int from = 0; from < count; from += ListShape.BLOCK) {
+    int end = (int) Math.min(count, (long) estimated + PIECE);
+    for (int from = estimated; from < end; from += ListShape.BLOCK) {
       int entries = Math.min(heads.read(reader, start, places, from), count - from);
       if (products != null) {
         heads.estimate(products, base, firstMargin);
@@ -251,26 +256,28 @@ public final class ListQuery {
           continue;
         }
         int ordinal = heads.ordinal(i);
-        check(ordinal, last);
+        check(ordinal);
         last = ordinal;
         if (accepted != null && accepted.get(ordinal) == false) {
           continue;
         }
+        heads.bits(i, head);
         if (moreBits != null) {
-          heads.bits(i, head);
           refine(ordinal, start + (long) places * shape.headBytes(), from + i, limit, candidates);
         } else {
-          candidates.add(ordinal, heads.estimate(i), heads.bound(i));
+          candidates.add(ordinal, heads.estimate(i), heads.bound(i), head);
         }
       }
     }
+    estimated = end;
+    return end < count;
   }
 
   /**
    * Checks an ordinal as read from the file. An ordinal that is in its own list, behind lower ones,
    * is found once, however damaged the lists are.
    */
-  private void check(int ordinal, int last) throws IOException {
+  private void check(int ordinal) throws IOException {
     if (ordinal < 0
         || ordinal >= shape.size()
         || ordinal <= last
@@ -309,7 +316,7 @@ public final class ListQuery {
             - (float) Math.sqrt(error * error + MARGIN * MARGIN * rounding * rounding)
             - HeadBlock.SLACK * (Math.abs(base) + Math.abs(constant));
     if (bound <= limit) {
-      candidates.add(ordinal, estimate, bound);
+      candidates.add(ordinal, estimate, bound, head);
     }
   }
 }

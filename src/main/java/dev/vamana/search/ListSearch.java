@@ -4,14 +4,9 @@ import dev.vamana.ivf.Candidates;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListQuery;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
-import org.apache.lucene.search.knn.KnnSearchStrategy;
-import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
@@ -29,11 +24,11 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * scored exactly, the most promising first. The search ends when the collector is full and the
  * lists searched last have brought no more hits. With a filter lists have fewer hits, so more are
  * searched. docs/internals/ivf.md has the measurements.
+ *
+ * <p>The collector's strategy hears of no blocks of vectors: strategies that end a search which
+ * hardly finds anything new take a block for one node of a graph, and lists have the rule above.
  */
 final class ListSearch {
-
-  private static final ValueLayout.OfShort NUMBER =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
 
   // vectors that are scored before the limit is looked at again
   private static final int BLOCK = 16;
@@ -55,15 +50,18 @@ final class ListSearch {
   private final InvertedLists lists;
   private final RandomVectorScorer scorer;
   private final KnnCollector collector;
-  private final KnnSearchStrategy strategy;
   private final float[] query;
   // the scores of the best hits, least on top; null if the collector keeps as many
   private final LongHeap best;
   private final int width;
+  // whether the collector wants all hits from a score on, so also those that are tied
+  private final boolean threshold;
   private final int[] ordinals = new int[BLOCK];
   private final float[] scores = new float[BLOCK];
   private final Candidates candidates = new Candidates();
   private float limit;
+  // code of a vector in the current list that is no better than the worst hit; 0 for none
+  private long useless;
   // lists searched, hits found, and how many of these before each list
   private int probed;
   private int allHits;
@@ -87,11 +85,10 @@ final class ListSearch {
     this.lists = segment.lists();
     this.scorer = scorer;
     this.collector = collector;
-    this.strategy = CollectorWalk.unseeded(collector.getSearchStrategy());
     this.query = query.floats() != null ? query.floats() : query.toFloats();
     this.width = Math.min(width, segment.size());
     // a collector of all hits above a score has such a score before its first hit
-    boolean threshold = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
+    this.threshold = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
     this.best = threshold || collector.k() >= this.width ? null : new LongHeap(this.width);
   }
 
@@ -146,9 +143,12 @@ final class ListSearch {
     }
     while (goesOn(near)) {
       near.next();
-      near.scan(accepted, limit, candidates);
-      scoreCandidates();
-      nextBlock();
+      useless = 0;
+      boolean more;
+      do {
+        more = near.scan(accepted, limit, candidates);
+        scoreCandidates();
+      } while (more && collector.earlyTerminated() == false);
     }
   }
 
@@ -175,30 +175,41 @@ final class ListSearch {
     return true;
   }
 
-  private void nextBlock() {
-    if (strategy != null) {
-      strategy.nextVectorsBlock();
-    }
-  }
-
-  /** Scores candidates, the most promising first, as long as they may be hits. */
+  /**
+   * Scores candidates, the most promising first, as long as they may be hits. Bounds of vectors
+   * that are as near as the worst hit lie below the limit, so equal vectors are told by their
+   * codes: once one is no better than the worst hit, none of them is.
+   */
   private void scoreCandidates() throws IOException {
     candidates.sort();
     int count = 0;
+    long code = 0;
     for (int i = 0; i < candidates.size(); i++) {
-      if (candidates.bound(i) <= limit) {
-        ordinals[count++] = candidates.ordinal(i);
+      if (candidates.bound(i) > limit || candidates.code(i) == useless) {
+        continue;
       }
+      code = candidates.code(i);
+      ordinals[count++] = candidates.ordinal(i);
       if (count == BLOCK) {
-        score(count);
+        score(count, code);
         count = 0;
         if (collector.earlyTerminated()) {
           break;
         }
       }
     }
-    score(count);
+    score(count, code);
     candidates.clear();
+  }
+
+  /** Scores vectors of which the last has such a code. */
+  private void score(int count, long code) throws IOException {
+    score(count);
+    if (count > 0) {
+      float last = scores[count - 1];
+      float least = leastUseful();
+      useless = last < least || (last == least && threshold == false) ? code : useless;
+    }
   }
 
   private void score(int found) throws IOException {
@@ -208,7 +219,8 @@ final class ListSearch {
       return;
     }
     collector.incVisitedCount(count);
-    if (scorer.bulkScore(ordinals, scores, count) < leastUseful()) {
+    float least = leastUseful();
+    if (scorer.bulkScore(ordinals, scores, count) < least) {
       return;
     }
     for (int i = 0; i < count; i++) {
@@ -216,7 +228,8 @@ final class ListSearch {
       if (best != null) {
         hit = best.insertWithOverflow(NumericUtils.floatToSortableInt(scores[i]));
       }
-      allHits += hit ? 1 : 0;
+      // a tie with the worst hit is no reason to go on
+      allHits += hit && scores[i] > least ? 1 : 0;
     }
     updateLimit();
   }
@@ -251,7 +264,6 @@ final class ListSearch {
           }
         }
       }
-      nextBlock();
     }
     score(count);
   }
@@ -288,14 +300,9 @@ final class ListSearch {
 
     private void sort(int count) throws IOException {
       int[] ofMember = new int[count];
-      try {
-        MemorySegment numbers = lists.numbers();
-        for (int i = 0; i < count; i++) {
-          ofMember[i] = lists.checked(Short.toUnsignedInt(numbers.get(NUMBER, 2L * members[i])));
-          starts[ofMember[i] + 1]++;
-        }
-      } catch (IllegalStateException e) {
-        throw new AlreadyClosedException("the lists were closed", e);
+      lists.find(members, count, ofMember);
+      for (int list : ofMember) {
+        starts[list + 1]++;
       }
       for (int list = 1; list < starts.length; list++) {
         starts[list] += starts[list - 1];

@@ -97,6 +97,19 @@ public class CentroidPoolTests extends LuceneTestCase {
     assertSame(used, pool.find(field("a"), 1, 1000));
   }
 
+  /** Indices do not see each other's centroids, but those of all count against one limit. */
+  public void testPartsShareTheLimit() {
+    CentroidPool pool = new CentroidPool(100 * LIST_BYTES);
+    CentroidPool.Known first = known(60);
+    pool.part("one").add(field("a"), first);
+    assertNull(pool.part("two").find(field("a"), 1, 1000));
+    assertSame(first, pool.part("one").find(field("a"), 1, 1000));
+    CentroidPool.Known second = known(60);
+    pool.part("two").add(field("a"), second);
+    assertSame(second, pool.part("two").find(field("a"), 1, 1000));
+    assertNull(pool.part("one").find(field("a"), 1, 1000));
+  }
+
   public void testExpectsMoreOfOtherVectors() {
     assertEquals(3 * 11 / 9.0, known(10).expectedSquare(), 1e-9);
   }

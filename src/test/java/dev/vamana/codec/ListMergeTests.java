@@ -2,14 +2,19 @@ package dev.vamana.codec;
 
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.InvertedLists;
+import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
+import java.util.zip.CRC32;
 import org.apache.lucene.document.NumericDocValuesField;
 import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
@@ -111,6 +116,53 @@ public class ListMergeTests extends LuceneTestCase {
       int lists = only(directory).shape().lists();
       assertTrue(different + " bytes of " + lists + " lists", different <= 4 * lists);
     }
+  }
+
+  /** A list that names a vector twice, with a right checksum, fails the merge as damaged. */
+  public void testVectorInTwoPlaces() throws IOException {
+    float[][] vectors = Segments.clustered(random(), 400, DIMENSION);
+    VamanaParameters parameters = lists(anyKind());
+    try (Directory intact = new ByteBuffersDirectory();
+        Directory damaged = new ByteBuffersDirectory();
+        Directory other = new ByteBuffersDirectory()) {
+      try (IndexWriter writer =
+          new IndexWriter(intact, config(parameters, new BuildStatistics()))) {
+        add(writer, vectors, 0, 400);
+      }
+      String file =
+          Segments.files(intact).stream().filter(name -> name.endsWith(".vex")).findAny().get();
+      Segments.copy(intact, damaged, file, withOrdinalTwice(intact, file));
+      try (DirectoryReader reader = DirectoryReader.open(damaged);
+          IndexWriter writer = new IndexWriter(other, config(parameters, new BuildStatistics()))) {
+        CodecReader leaf = (CodecReader) reader.leaves().get(0).reader();
+        expectThrows(CorruptIndexException.class, () -> writer.addIndexes(leaf));
+        writer.rollback();
+      }
+    }
+  }
+
+  /** Returns a file in which one list's second ordinal is its first. */
+  private static byte[] withOrdinalTwice(Directory directory, String file) throws IOException {
+    byte[] content = Segments.content(directory, file);
+    ByteBuffer bytes = ByteBuffer.wrap(content).order(ByteOrder.LITTLE_ENDIAN);
+    try (DirectoryReader reader = DirectoryReader.open(directory)) {
+      InvertedLists lists =
+          Segments.field(reader.leaves().get(0).reader(), Segments.FLOATS).lists();
+      int region = Math.toIntExact(lists.region().offset());
+      int start = region + Math.toIntExact(lists.shape().listsOffset());
+      int table = region + Math.toIntExact(lists.shape().tableOffset());
+      int bytesOfEntry = lists.shape().headBytes() + lists.shape().tailBytes();
+      int list = 0;
+      while (bytes.getInt(table + 16 * list) < 2) {
+        start += ListShape.places(bytes.getInt(table + 16 * list)) * bytesOfEntry;
+        list++;
+      }
+      bytes.putInt(start + Integer.BYTES, bytes.getInt(start));
+    }
+    CRC32 checksum = new CRC32();
+    checksum.update(content, 0, content.length - Long.BYTES);
+    bytes.order(ByteOrder.BIG_ENDIAN).putLong(content.length - Long.BYTES, checksum.getValue());
+    return content;
   }
 
   public void testTheTypesLieSideBySide() throws IOException {

@@ -7,6 +7,7 @@ import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.ArrayList;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
@@ -111,6 +112,27 @@ public class InvertedListsIT {
       assertState(name, true);
       assertAnswers(index, similarity);
     }
+  }
+
+  /** Elasticsearch's rule for the end of a walk, which is on by default, does not end lists. */
+  @Test
+  public void testEarlyTerminationIsForGraphs() throws IOException {
+    TestIndex index = filled("lists-late", "l2_norm");
+    index.forceMerge();
+    List<String> byDefault = docs(index);
+    index.set("\"index.dense_vector.hnsw_enable_early_termination\": false");
+    assertEquals(docs(index), byDefault);
+  }
+
+  private static List<String> docs(TestIndex index) throws IOException {
+    List<String> docs = new ArrayList<>();
+    for (int i = 0; i < QUERIES.count(); i++) {
+      for (int candidates : new int[] {K, 50, 200}) {
+        Answers.hits(index.knn("v", QUERIES.vector(i), K, candidates))
+            .forEach(hit -> docs.add(candidates + ": " + Answers.doc(hit)));
+      }
+    }
+    return docs;
   }
 
   @Test

@@ -2,13 +2,19 @@ package dev.vamana.search;
 
 import dev.vamana.ivf.CodeKind;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.KnnByteVectorQuery;
+import org.apache.lucene.search.KnnFloatVectorQuery;
+import org.apache.lucene.search.PatienceKnnVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TopDocs;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /** Searches of inverted lists: all similarities, encodings, codes and collectors. */
 public class ListSearchTests extends SearchTestCase {
@@ -77,6 +83,67 @@ public class ListSearchTests extends SearchTestCase {
     try (TestIndex index = index(randomEncoding(), randomSimilarity(), 3)) {
       double recall = recall(index, null, ALL, 60);
       assertTrue("recall " + recall, recall > 0.8);
+    }
+  }
+
+  /** Lists have a rule of their own for their end, so patience with a graph does not end them. */
+  public void testPatienceHasNoPartInIt() throws IOException {
+    try (TestIndex index = index(randomEncoding(), randomSimilarity(), 1)) {
+      for (int i = 0; i < 20; i++) {
+        QueryVector vector = index.vectors.get(random().nextInt(SIZE));
+        int k = 10 + random().nextInt(50);
+        Query plain =
+            new CountedQuery(FIELD, vector, k, null, KnnSearchStrategy.Hnsw.DEFAULT).query();
+        Query patient =
+            plain instanceof KnnFloatVectorQuery floats
+                ? PatienceKnnVectorQuery.fromFloatQuery(floats, 0.01, 1)
+                : PatienceKnnVectorQuery.fromByteQuery((KnnByteVectorQuery) plain, 0.01, 1);
+        assertArrayEquals(
+            ids(index.searcher, index.searcher.search(plain, k)),
+            ids(index.searcher, index.searcher.search(patient, k)));
+      }
+    }
+  }
+
+  private static TestVectors halfOfThemEqual(int size) {
+    TestVectors distinct =
+        TestVectors.clustered(random(), randomEncoding(), randomSimilarity(), size, 32);
+    List<QueryVector> vectors = new ArrayList<>(distinct.base());
+    for (int i = 0; i < size; i += 2) {
+      vectors.set(i, vectors.get(0));
+    }
+    return new TestVectors(distinct.similarity(), vectors);
+  }
+
+  /** Of equal vectors about as many are scored as there are hits, not all. */
+  public void testEqualVectors() throws IOException {
+    int size = 12_000;
+    for (CodeKind kind : CodeKind.values()) {
+      try (TestIndex index = new TestIndex(halfOfThemEqual(size), lists(kind), 1)) {
+        QueryVector vector = index.vectors.get(0);
+        for (int k : new int[] {1, K, 100}) {
+          CountedQuery query = new CountedQuery(FIELD, vector, k, null, null);
+          TopDocs hits = index.searcher.search(query.query(), k);
+          int[] ids = ids(index.searcher, hits);
+          assertWellFormed(index.vectors, vector, hits, ids, ALL);
+          assertEquals(k, ids.length);
+          assertEquals(1, index.vectors.recall(vector, k, ALL, ids), 0);
+          assertTrue(kind + ": " + query.visited(), query.visited() < 500 + 2 * k);
+        }
+      }
+    }
+  }
+
+  /** Who asks for all vectors from a score on gets all that have just this score. */
+  public void testEqualVectorsAtAThreshold() throws IOException {
+    int size = 12_000;
+    try (TestIndex index = new TestIndex(halfOfThemEqual(size), lists(), 1)) {
+      QueryVector vector = index.vectors.get(0);
+      float score = index.vectors.score(vector, 0);
+      TopDocs hits =
+          index.searcher.search(ThresholdQueries.of(FIELD, vector, score, 0, null, null), size);
+      long equal = Arrays.stream(hits.scoreDocs).filter(hit -> hit.score == score).count();
+      assertEquals(size / 2, equal);
     }
   }
 

@@ -6,11 +6,9 @@ import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.SplittableRandom;
+import java.util.stream.IntStream;
 import org.apache.lucene.util.VectorUtil;
 
 /**
@@ -27,8 +25,6 @@ import org.apache.lucene.util.VectorUtil;
 record QueryPool(float[][] queries, VectorSet sample) {
 
   private static final int SAMPLE = 500;
-  private static final ValueLayout.OfShort NUMBER =
-      ValueLayout.JAVA_SHORT_UNALIGNED.withOrder(ByteOrder.LITTLE_ENDIAN);
   private static final long SEED = 20_261_121;
 
   /**
@@ -77,11 +73,12 @@ record QueryPool(float[][] queries, VectorSet sample) {
 
   /** The first of the same list from a random ordinal on. */
   private static Neighbors ofLists(SegmentView view) throws IOException {
-    MemorySegment numbers = view.lists().numbers();
+    int[] ordinals = IntStream.range(0, view.size()).toArray();
+    int[] lists = new int[ordinals.length];
+    view.lists().find(ordinals, ordinals.length, lists);
     return (ordinal, random) -> {
-      short list = numbers.get(NUMBER, (long) ordinal * Short.BYTES);
       int other = random.nextInt(view.size());
-      while (numbers.get(NUMBER, (long) other * Short.BYTES) != list) {
+      while (lists[other] != lists[ordinal]) {
         other = (other + 1) % view.size();
       }
       return other;
