@@ -83,6 +83,7 @@ final class VamanaEngineFactory implements EngineFactory {
   private VamanaVectorsFormat format(EngineConfig config) {
     Workers workers =
         new Workers(config.getThreadPool().executor(VamanaPlugin.BUILD_POOL), building.threads());
-    return new VamanaVectorsFormat(parameters, workers, codebooks, building.statistics());
+    return new VamanaVectorsFormat(
+        parameters, workers, codebooks, building.statistics(), building.memory().budget());
   }
 }

@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.BuildMemory;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.neighbors.NeighborsActions;
 import dev.vamana.elasticsearch.neighbors.rest.RestNeighborsAction;
@@ -106,7 +107,10 @@ public final class VamanaPlugin extends Plugin
     codebooks = new Codebooks(settings);
     building =
         new NodeBuilding(
-            VamanaSettings.BUILD_THREADS.get(settings), new BuildStatistics(), codebooks.ready());
+            VamanaSettings.BUILD_THREADS.get(settings),
+            new BuildMemory(settings),
+            new BuildStatistics(),
+            codebooks.ready());
     gpu = GpuSettings.of(settings);
   }
 
@@ -180,6 +184,7 @@ public final class VamanaPlugin extends Plugin
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
+    building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
     settingChange =
@@ -204,8 +209,7 @@ public final class VamanaPlugin extends Plugin
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
-            new NodeStatsSource(
-                executor, building.statistics(), codebooks, breaker, ids, recall, notices)));
+            new NodeStatsSource(executor, building, codebooks, breaker, ids, recall, notices)));
     components.add(recall);
     components.add(ids);
     components.add(new DamagedFiles(notices));
