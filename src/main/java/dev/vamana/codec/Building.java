@@ -1,5 +1,6 @@
 package dev.vamana.codec;
 
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.util.Objects;
 
@@ -8,6 +9,7 @@ import java.util.Objects;
  *
  * @param parameters the parameters of graph and codes
  * @param workers the threads that builds use
+ * @param memory bounds the native memory of graphs under construction
  * @param codebooks the shared codebooks
  * @param statistics counts graphs, codes and codebooks
  * @param centroids the centroids of lists written lately
@@ -15,6 +17,7 @@ import java.util.Objects;
 record Building(
     VamanaParameters parameters,
     Workers workers,
+    MemoryBudget memory,
     CodebookProvider codebooks,
     BuildStatistics statistics,
     CentroidPool centroids) {
@@ -22,6 +25,7 @@ record Building(
   Building {
     Objects.requireNonNull(parameters, "parameters");
     Objects.requireNonNull(workers, "workers");
+    Objects.requireNonNull(memory, "memory");
     Objects.requireNonNull(codebooks, "codebooks");
     Objects.requireNonNull(statistics, "statistics");
     Objects.requireNonNull(centroids, "centroids");

@@ -93,6 +93,7 @@ final class FieldIndexer {
                 Medoid.find(vectors(), similarity, mean, building.workers(), abort),
                 sources.largestGraph(),
                 building.workers(),
+                building.memory(),
                 abort))) {
       int stride = StoredAdjacency.stride(graph.maxDegree());
       long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);

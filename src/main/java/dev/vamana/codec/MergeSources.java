@@ -8,6 +8,7 @@ import dev.vamana.ivf.ListBuilder;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Comparator;
@@ -29,6 +30,8 @@ final class MergeSources {
   // with fewer live nodes a new graph is cheaper than repairing the old one
   private static final double MIN_LIVE_SHARE = 0.5;
 
+  private static final int ABORT_INTERVAL = 1 << 12;
+
   private final List<Source> sources;
 
   private MergeSources(List<Source> sources) {
@@ -45,8 +48,10 @@ final class MergeSources {
    *
    * @param vectors the merged vectors
    * @param maxDoc documents of the merged segment
+   * @param abort called regularly
    */
-  static MergeSources of(FieldInfo info, MergeState mergeState, KnnVectorValues vectors, int maxDoc)
+  static MergeSources of(
+      FieldInfo info, MergeState mergeState, KnnVectorValues vectors, int maxDoc, AbortCheck abort)
       throws IOException {
     List<Source> sources = new ArrayList<>();
     for (int i = 0; i < mergeState.knnVectorsReaders.length; i++) {
@@ -58,7 +63,9 @@ final class MergeSources {
               && field.dimension() == info.getVectorDimension()
               && (field.hasGraph() || field.hasLists() || field.codesRegion() != null);
       if (compatible) {
-        sources.add(Source.of(field, mergeState.docMaps[i], vectors, maxDoc));
+        int[] newOrdinals =
+            newOrdinals(field.vectors(), mergeState.docMaps[i], vectors, maxDoc, abort);
+        sources.add(new Source(field, newOrdinals));
       }
     }
     sources.sort(Comparator.comparingInt(Source::live).reversed());
@@ -166,47 +173,69 @@ final class MergeSources {
     private final int[] newOrdinals;
     private final int live;
 
-    private Source(SegmentField field, int[] newOrdinals, int live) {
+    private Source(SegmentField field, int[] newOrdinals) {
       this.field = field;
       this.newOrdinals = newOrdinals;
-      this.live = live;
+      int count = 0;
+      for (int newOrdinal : newOrdinals) {
+        count += newOrdinal < 0 ? 0 : 1;
+      }
+      this.live = count;
     }
 
     int live() {
       return live;
     }
+  }
 
-    static Source of(
-        SegmentField field, MergeState.DocMap docMap, KnnVectorValues merged, int maxDoc)
-        throws IOException {
-      KnnVectorValues vectors = field.vectors();
-      boolean dense = merged.size() == maxDoc;
-      int[] newOrdinals = new int[vectors.size()];
-      int live = 0;
-      for (int ordinal = 0; ordinal < newOrdinals.length; ordinal++) {
-        int doc = docMap.get(vectors.ordToDoc(ordinal));
-        newOrdinals[ordinal] = doc < 0 ? -1 : dense ? doc : ordinalOf(doc, merged);
-        live += doc < 0 ? 0 : 1;
+  /**
+   * Finds for each ordinal of a source its ordinal in the merged segment, or -1 if it is deleted.
+   *
+   * @param maxDoc documents of the merged segment
+   * @param abort called regularly
+   */
+  static int[] newOrdinals(
+      KnnVectorValues source,
+      MergeState.DocMap docMap,
+      KnnVectorValues merged,
+      int maxDoc,
+      AbortCheck abort)
+      throws IOException {
+    boolean dense = merged.size() == maxDoc;
+    int[] newOrdinals = new int[source.size()];
+    int next = 0;
+    for (int ordinal = 0; ordinal < newOrdinals.length; ordinal++) {
+      if (ordinal % ABORT_INTERVAL == 0) {
+        abort.check();
       }
-      return new Source(field, newOrdinals, live);
+      int doc = docMap.get(source.ordToDoc(ordinal));
+      if (doc < 0 || dense) {
+        newOrdinals[ordinal] = Math.max(doc, -1);
+        continue;
+      }
+      // the live documents of a source follow each other, unless the merge sorts
+      boolean follows = next < merged.size() && merged.ordToDoc(next) == doc;
+      newOrdinals[ordinal] = follows ? next : ordinalOf(doc, merged);
+      next = newOrdinals[ordinal] + 1;
     }
+    return newOrdinals;
+  }
 
-    private static int ordinalOf(int doc, KnnVectorValues vectors) {
-      int low = 0;
-      int high = vectors.size() - 1;
-      while (low <= high) {
-        int middle = (low + high) >>> 1;
-        int found = vectors.ordToDoc(middle);
-        if (found == doc) {
-          return middle;
-        }
-        if (found < doc) {
-          low = middle + 1;
-        } else {
-          high = middle - 1;
-        }
+  private static int ordinalOf(int doc, KnnVectorValues vectors) {
+    int low = 0;
+    int high = vectors.size() - 1;
+    while (low <= high) {
+      int middle = (low + high) >>> 1;
+      int found = vectors.ordToDoc(middle);
+      if (found == doc) {
+        return middle;
       }
-      throw new IllegalStateException("document " + doc + " has no vector in the merged segment");
+      if (found < doc) {
+        low = middle + 1;
+      } else {
+        high = middle - 1;
+      }
     }
+    throw new IllegalStateException("document " + doc + " has no vector in the merged segment");
   }
 }

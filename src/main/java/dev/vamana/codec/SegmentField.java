@@ -22,6 +22,7 @@ import java.util.Optional;
 import java.util.function.Supplier;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.codecs.lucene95.HasIndexSlice;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -86,6 +87,7 @@ final class SegmentField implements SegmentView {
     this.metadata = metadata;
     this.dense = metadata.size() == documents;
     this.raw = raw;
+    checkSize();
     FieldMetadata.GraphMetadata rows = metadata.graph();
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
     this.adjacency =
@@ -119,6 +121,20 @@ final class SegmentField implements SegmentView {
             checks.vectors(),
             graphRegion == null && lists == null ? null : checks.graph(),
             codesRegion == null ? null : checks.codes());
+  }
+
+  /** Ordinals below the metadata's size are read from the raw vectors without a further check. */
+  private void checkSize() throws IOException {
+    int stored;
+    try {
+      stored = vectors().size();
+    } catch (IllegalArgumentException e) {
+      throw new CorruptIndexException("the raw vectors do not have the field", name, e);
+    }
+    if (stored != metadata.size()) {
+      throw new CorruptIndexException(
+          "metadata has " + metadata.size() + " vectors, but there are " + stored, name);
+    }
   }
 
   FieldMetadata metadata() {

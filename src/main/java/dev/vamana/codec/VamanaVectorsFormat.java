@@ -1,5 +1,6 @@
 package dev.vamana.codec;
 
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import org.apache.lucene.codecs.KnnVectorsFormat;
@@ -207,7 +208,8 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   }
 
   /**
-   * Makes a format that writes with the given parameters. It reads the segments of any instance.
+   * Makes a format that writes with the given parameters, with a {@link MemoryBudget#halfOfHeap
+   * budget of its own}. It reads the segments of any instance.
    *
    * @param parameters parameters of graph and codes
    * @param workers the threads that builds use
@@ -219,23 +221,30 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
       Workers workers,
       CodebookProvider codebooks,
       BuildStatistics statistics) {
-    this(parameters, workers, codebooks, statistics, new CentroidPool());
+    this(parameters, workers, codebooks, statistics, MemoryBudget.halfOfHeap(), new CentroidPool());
   }
 
   /**
-   * Makes a format as {@link #VamanaVectorsFormat(VamanaParameters, Workers, CodebookProvider,
-   * BuildStatistics)} does, whose centroids of lists count against the limit of a pool.
+   * Makes a format that writes with the given parameters. It reads the segments of any instance.
    *
-   * @param centroids keeps the centroids; formats of one index may have the same part of a pool
+   * @param parameters parameters of graph and codes
+   * @param workers the threads that builds use
+   * @param codebooks shared codebooks for the fields that name one
+   * @param statistics receives the counts of this instance; may be shared with other instances
+   * @param memory bounds the native memory of graphs under construction; what does not fit lies in
+   *     temporary files, which is slower. May be shared with other instances
+   * @param centroids keeps the centroids of lists; formats of one index may have the same part of a
+   *     pool
    */
   public VamanaVectorsFormat(
       VamanaParameters parameters,
       Workers workers,
       CodebookProvider codebooks,
       BuildStatistics statistics,
+      MemoryBudget memory,
       CentroidPool centroids) {
     super(NAME);
-    this.building = new Building(parameters, workers, codebooks, statistics, centroids);
+    this.building = new Building(parameters, workers, memory, codebooks, statistics, centroids);
   }
 
   @Override

@@ -51,7 +51,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
   private final FlatVectorsReader raw;
   private final IndexInput graph;
   private final IndexInput quantization;
-  private final IndexInput vectors;
+  // of whole files that are compared with their checksums; the others are read at random
+  private final List<IndexInput> checked;
   // null in merge instances, which use the files of the reader they were made from
   private final LastingFiles files;
 
@@ -63,7 +64,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     FlatVectorsReader openedRaw = null;
     IndexInput openedGraph = null;
     IndexInput openedQuantization = null;
-    IndexInput openedVectors = null;
+    List<IndexInput> openedChecked = new ArrayList<>();
     List<SegmentField> told = new ArrayList<>();
     boolean success = false;
     try {
@@ -82,13 +83,12 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
               version,
               VamanaVectorsFormat.QUANTIZATION_EXTENSION,
               VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
-      openedVectors = openVectors(state);
       // fields share files
       FileChecks checks =
           new FileChecks(
-              check(state, RAW_EXTENSION, openedVectors),
-              check(state, VamanaVectorsFormat.GRAPH_EXTENSION, openedGraph),
-              check(state, VamanaVectorsFormat.QUANTIZATION_EXTENSION, openedQuantization));
+              check(state, RAW_EXTENSION, openedChecked),
+              check(state, VamanaVectorsFormat.GRAPH_EXTENSION, openedChecked),
+              check(state, VamanaVectorsFormat.QUANTIZATION_EXTENSION, openedChecked));
       // state.directory may be a compound file
       Directory directory = FilterDirectory.unwrap(state.segmentInfo.dir);
       for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
@@ -116,14 +116,14 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     } finally {
       if (success == false) {
         IOUtils.closeWhileHandlingException(closings(told));
-        IOUtils.closeWhileHandlingException(
-            openedRaw, openedGraph, openedQuantization, openedVectors, opened);
+        IOUtils.closeWhileHandlingException(openedChecked);
+        IOUtils.closeWhileHandlingException(openedRaw, openedGraph, openedQuantization, opened);
       }
     }
     this.raw = openedRaw;
     this.graph = openedGraph;
     this.quantization = openedQuantization;
-    this.vectors = openedVectors;
+    this.checked = openedChecked;
     this.files = opened;
   }
 
@@ -142,7 +142,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.raw = raw;
     this.graph = reader.graph;
     this.quantization = reader.quantization;
-    this.vectors = reader.vectors;
+    this.checked = reader.checked;
     this.files = null;
   }
 
@@ -179,20 +179,21 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     return version;
   }
 
-  private static FileCheck check(SegmentReadState state, String extension, IndexInput file) {
-    return new FileCheck(fileName(state, extension), file);
+  /** Opens a file once more, to be read from start to end, and makes its check. */
+  private static FileCheck check(SegmentReadState state, String extension, List<IndexInput> opened)
+      throws IOException {
+    String fileName = fileName(state, extension);
+    IndexInput file =
+        state.directory.openInput(
+            fileName,
+            state.context.withHints(
+                FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.SEQUENTIAL));
+    opened.add(file);
+    return new FileCheck(fileName, file);
   }
 
   private static String fileName(SegmentReadState state, String extension) {
     return IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
-  }
-
-  /** Opens the raw vectors' file for its check, since the raw reader does not give it away. */
-  private static IndexInput openVectors(SegmentReadState state) throws IOException {
-    return state.directory.openInput(
-        fileName(state, RAW_EXTENSION),
-        state.context.withHints(
-            FileTypeHint.DATA, FileDataHint.KNN_VECTORS, DataAccessHint.SEQUENTIAL));
   }
 
   private static IndexInput open(
@@ -228,9 +229,10 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
 
   @Override
   public void checkIntegrity() throws IOException {
-    raw.checkIntegrity();
-    CodecUtil.checksumEntireFile(graph);
-    CodecUtil.checksumEntireFile(quantization);
+    // the raw vectors' file is one of them
+    for (IndexInput file : checked) {
+      CodecUtil.checksumEntireFile(file);
+    }
   }
 
   @Override
@@ -298,7 +300,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
         IOUtils.close(closings(fields.values()));
       }
     } finally {
-      IOUtils.close(raw, graph, quantization, vectors, files);
+      IOUtils.close(raw, graph, quantization, () -> IOUtils.close(checked), files);
     }
   }
 }

@@ -21,6 +21,7 @@ import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.SegmentReadState;
 import org.apache.lucene.index.SegmentWriteState;
 import org.apache.lucene.index.Sorter;
+import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.util.IORunnable;
 import org.apache.lucene.util.IOUtils;
@@ -143,7 +144,8 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE
-              : MergeSources.of(info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc());
+              : MergeSources.of(
+                  info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc(), abort);
       if (lists) {
         metadata = writeLists(info, indexer.vectors(), sources, abort);
       } else {
@@ -185,7 +187,9 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
                   state.directory,
                   state.segmentInfo,
                   fieldInfos(),
-                  state.context,
+                  // a merge's or flush's context would advise the system to read ahead, but builds
+                  // read at random
+                  IOContext.DEFAULT,
                   state.segmentSuffix));
     }
     return rawReader;

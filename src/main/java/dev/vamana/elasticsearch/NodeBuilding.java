@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
+import dev.vamana.elasticsearch.memory.BuildMemory;
 import dev.vamana.pq.SharedCodebook;
 import java.util.function.Function;
 
@@ -9,6 +10,7 @@ import java.util.function.Function;
  * The parts that all shards of a node share when they write segments.
  *
  * @param threads most threads that build one graph
+ * @param memory native memory of graphs under construction
  * @param statistics counts what all shards build
  * @param codebooks returns the newest version of the shared codebook with a name, or null if this
  *     node has none yet; answers from memory
@@ -16,6 +18,7 @@ import java.util.function.Function;
  */
 record NodeBuilding(
     int threads,
+    BuildMemory memory,
     BuildStatistics statistics,
     Function<String, SharedCodebook> codebooks,
     CentroidPool centroids) {}

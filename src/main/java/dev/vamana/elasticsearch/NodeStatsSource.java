@@ -19,7 +19,7 @@ import java.util.List;
  * Gives the node's statistics from the parts of the plugin that count them.
  *
  * @param executor answers searches
- * @param building counts written segments
+ * @param building counts written segments and the memory to build them in
  * @param codebooks trains and keeps codebooks
  * @param pinned bounds the host memory of batches
  * @param idCache keeps ids for batched searches
@@ -28,7 +28,7 @@ import java.util.List;
  */
 record NodeStatsSource(
     NodeExecutor executor,
-    BuildStatistics building,
+    NodeBuilding building,
     Codebooks codebooks,
     PinnedMemoryBreaker pinned,
     IdCache idCache,
@@ -52,7 +52,7 @@ record NodeStatsSource(
 
   @Override
   public BuildStatistics.Snapshot build() {
-    return building.snapshot();
+    return building.statistics().snapshot();
   }
 
   @Override
@@ -63,6 +63,11 @@ record NodeStatsSource(
   @Override
   public Counters ids() {
     return idCache.stats();
+  }
+
+  @Override
+  public Counters builds() {
+    return building.memory().stats();
   }
 
   @Override

@@ -88,6 +88,7 @@ final class VamanaEngineFactory implements EngineFactory {
         workers,
         codebooks,
         building.statistics(),
+        building.memory().budget(),
         building.centroids().part(indexSettings.getUUID()));
   }
 }

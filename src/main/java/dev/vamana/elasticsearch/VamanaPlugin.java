@@ -7,6 +7,7 @@ import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.BuildMemory;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.neighbors.NeighborsActions;
 import dev.vamana.elasticsearch.neighbors.rest.RestNeighborsAction;
@@ -111,6 +112,7 @@ public final class VamanaPlugin extends Plugin
     building =
         new NodeBuilding(
             VamanaSettings.BUILD_THREADS.get(settings),
+            new BuildMemory(settings),
             new BuildStatistics(),
             codebooks.ready(),
             new CentroidPool(
@@ -190,6 +192,7 @@ public final class VamanaPlugin extends Plugin
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
+    building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
     settingChange =
@@ -214,8 +217,7 @@ public final class VamanaPlugin extends Plugin
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
-            new NodeStatsSource(
-                executor, building.statistics(), codebooks, breaker, ids, recall, notices)));
+            new NodeStatsSource(executor, building, codebooks, breaker, ids, recall, notices)));
     components.add(recall);
     components.add(ids);
     components.add(new DamagedFiles(notices));

@@ -5,6 +5,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.batch.rest.BodyLimit;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.memory.BuildMemory;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.recall.RecallSettings;
 import dev.vamana.elasticsearch.residency.WarmSettings;
@@ -142,6 +143,7 @@ final class VamanaSettings {
           CODES,
           CodebookSetting.ALL,
           BUILD_THREADS,
+          BuildMemory.LIMIT,
           BodyLimit.MAX_BODY,
           IdCache.SIZE);
 

@@ -32,7 +32,8 @@ public final class GraphAssembly implements AutoCloseable {
     if (task.existing() == null) {
       this.entryPoint = task.medoid();
     } else {
-      GraphRows copied = new GraphRows(task.size(), parameters.maxDegree());
+      GraphRows copied =
+          new GraphRows(task.size(), parameters.maxDegree(), task.memory(), task.abort());
       try {
         this.entryPoint =
             new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
@@ -92,7 +93,11 @@ public final class GraphAssembly implements AutoCloseable {
    * because all of it is cleared.
    */
   public void allocateRows() {
-    allocation = new FutureTask<>(() -> new NativeRows(task.size(), task.parameters().maxDegree()));
+    allocation =
+        new FutureTask<>(
+            () ->
+                new NativeRows(
+                    task.size(), task.parameters().maxDegree(), task.memory(), task.abort()));
     try {
       task.workers().executor().execute(allocation);
     } catch (RejectedExecutionException e) {
@@ -153,7 +158,13 @@ public final class GraphAssembly implements AutoCloseable {
   public VamanaGraph finish(NodeNumbers tree) throws IOException {
     BuildParameters parameters = task.parameters();
     if (tree != null) {
-      new Reachability(rows, parameters, task.medoid(), task.distances().create(), task.abort())
+      new Reachability(
+              rows,
+              parameters,
+              task.medoid(),
+              task.distances().create(),
+              task.memory(),
+              task.abort())
           .repair(tree);
     }
     VamanaGraph graph =

@@ -14,7 +14,8 @@ public interface GraphEngine {
   /** Builds on the threads of the task. */
   GraphEngine CPU =
       task ->
-          new VamanaBuilder(task.distances(), task.parameters(), task.workers(), task.abort())
+          new VamanaBuilder(
+                  task.distances(), task.parameters(), task.workers(), task.memory(), task.abort())
               .build(task.medoid(), task.existing());
 
   /** Declines all tasks. */

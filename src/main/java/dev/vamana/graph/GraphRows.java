@@ -1,6 +1,8 @@
 package dev.vamana.graph;
 
 import dev.vamana.vectors.ArrayCopy;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -35,7 +37,7 @@ final class GraphRows implements EditableRows {
   private final MemorySegment memory;
   private final ReentrantLock[] locks;
 
-  GraphRows(int size, int maxDegree) throws IOException {
+  GraphRows(int size, int maxDegree, MemoryBudget budget, AbortCheck abort) throws IOException {
     this.size = size;
     this.rowLength = maxDegree + Math.max(2, maxDegree / 8);
     this.distancesOffset = (1 + rowLength) * SLOT;
@@ -44,7 +46,7 @@ final class GraphRows implements EditableRows {
     for (int i = 0; i < LOCKS; i++) {
       locks[i] = new ReentrantLock();
     }
-    this.allocation = new RowMemory(size * rowBytes);
+    this.allocation = new RowMemory(size * rowBytes, budget, abort);
     this.memory = allocation.segment();
   }
 

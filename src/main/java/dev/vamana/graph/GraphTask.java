@@ -2,6 +2,7 @@ package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Objects;
@@ -19,6 +20,7 @@ public final class GraphTask {
   private final int medoid;
   private final ExistingGraph existing;
   private final Workers workers;
+  private final MemoryBudget memory;
   private final AbortCheck abort;
   private PairDistanceFactory distances;
 
@@ -30,6 +32,7 @@ public final class GraphTask {
    * @param medoid ordinal from which searches will start
    * @param existing a graph over some of the vectors to start from, or null
    * @param workers threads to build with
+   * @param memory bounds the native memory of this and other builds; beyond it rows lie in a file
    * @param abort called regularly on every building thread
    */
   public GraphTask(
@@ -40,6 +43,7 @@ public final class GraphTask {
       int medoid,
       ExistingGraph existing,
       Workers workers,
+      MemoryBudget memory,
       AbortCheck abort) {
     this.vectors = vectors;
     this.similarity = similarity;
@@ -48,6 +52,7 @@ public final class GraphTask {
     this.medoid = Objects.checkIndex(medoid, vectors.size());
     this.existing = existing;
     this.workers = workers;
+    this.memory = memory;
     this.abort = abort;
   }
 
@@ -91,6 +96,11 @@ public final class GraphTask {
     return workers;
   }
 
+  /** Bounds the native memory of this and other builds. */
+  public MemoryBudget memory() {
+    return memory;
+  }
+
   /** Called regularly on every building thread. */
   public AbortCheck abort() {
     return abort;
@@ -99,7 +109,7 @@ public final class GraphTask {
   /** Distances between the vectors. They are made when they are first needed. */
   public synchronized PairDistanceFactory distances() throws IOException {
     if (distances == null) {
-      distances = new PairDistanceFactory(scorer, similarity, vectors);
+      distances = new PairDistanceFactory(scorer, similarity, vectors, workers, abort);
     }
     return distances;
   }

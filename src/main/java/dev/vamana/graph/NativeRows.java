@@ -1,6 +1,8 @@
 package dev.vamana.graph;
 
 import dev.vamana.vectors.ArrayCopy;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -17,10 +19,10 @@ final class NativeRows implements EditableRows {
   private final RowMemory allocation;
   private final MemorySegment memory;
 
-  NativeRows(int size, int maxDegree) throws IOException {
+  NativeRows(int size, int maxDegree, MemoryBudget budget, AbortCheck abort) throws IOException {
     this.size = size;
     this.stride = StoredAdjacency.stride(maxDegree);
-    this.allocation = new RowMemory((long) size * stride * Integer.BYTES);
+    this.allocation = new RowMemory((long) size * stride * Integer.BYTES, budget, abort);
     this.memory = allocation.segment();
   }
 

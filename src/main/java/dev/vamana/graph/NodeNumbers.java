@@ -1,5 +1,7 @@
 package dev.vamana.graph;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -15,11 +17,13 @@ public final class NodeNumbers implements AutoCloseable {
    * Allocates numbers that are 0.
    *
    * @param size number of nodes
+   * @param budget bounds the native memory of builds; beyond it the numbers lie in a file
+   * @param abort called before the allocation, and regularly during a long one
    * @throws IOException if there is no memory
    */
-  public NodeNumbers(int size) throws IOException {
+  public NodeNumbers(int size, MemoryBudget budget, AbortCheck abort) throws IOException {
     this.size = size;
-    this.allocation = new RowMemory((long) size * Integer.BYTES);
+    this.allocation = new RowMemory((long) size * Integer.BYTES, budget, abort);
     this.memory = allocation.segment();
   }
 

@@ -2,6 +2,7 @@ package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistances;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.util.IntroSorter;
@@ -31,6 +32,7 @@ final class Reachability {
   private final int entryPoint;
   private final PairDistances distances;
   private final GreedySearch searcher;
+  private final MemoryBudget budget;
   private final AbortCheck abort;
   private final boolean byLength;
   private NodeNumbers parents;
@@ -47,12 +49,14 @@ final class Reachability {
       BuildParameters parameters,
       int entryPoint,
       PairDistances distances,
+      MemoryBudget budget,
       AbortCheck abort) {
     this.rows = rows;
     this.maxDegree = parameters.maxDegree();
     this.entryPoint = entryPoint;
     this.distances = distances;
     this.searcher = new GreedySearch(rows, SearchWidths.even(parameters), entryPoint, distances);
+    this.budget = budget;
     this.abort = abort;
     this.byLength = distances.scalable() == false;
     this.row = new int[rows.maxDegree()];
@@ -62,7 +66,7 @@ final class Reachability {
 
   /** Links all missing nodes, and returns their number. */
   int repair() throws IOException {
-    try (NodeNumbers tree = new NodeNumbers(rows.size())) {
+    try (NodeNumbers tree = new NodeNumbers(rows.size(), budget, abort)) {
       tree.fill((byte) UNREACHED);
       tree.set(entryPoint, entryPoint);
       parents = tree;
@@ -89,7 +93,7 @@ final class Reachability {
     if (byLength == false) {
       return link(byRows, null);
     }
-    try (NodeNumbers numbers = new NodeNumbers(rows.size())) {
+    try (NodeNumbers numbers = new NodeNumbers(rows.size(), budget, abort)) {
       numbers.fill((byte) UNREACHED);
       takers = numbers;
       return link(byRows, longestFirst());

@@ -2,6 +2,7 @@ package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistanceFactory;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import org.apache.lucene.util.FixedBitSet;
@@ -26,6 +27,7 @@ public final class VamanaBuilder {
   private final PairDistanceFactory distances;
   private final BuildParameters parameters;
   private final Workers workers;
+  private final MemoryBudget memory;
   private final AbortCheck abort;
 
   /**
@@ -33,16 +35,19 @@ public final class VamanaBuilder {
    *
    * @param distances distances between the vectors of the graph
    * @param workers threads to build with
+   * @param memory bounds the native memory of this and other builds; beyond it rows lie in a file
    * @param abort called regularly on every building thread
    */
   public VamanaBuilder(
       PairDistanceFactory distances,
       BuildParameters parameters,
       Workers workers,
+      MemoryBudget memory,
       AbortCheck abort) {
     this.distances = distances;
     this.parameters = parameters;
     this.workers = workers;
+    this.memory = memory;
     this.abort = abort;
   }
 
@@ -54,7 +59,7 @@ public final class VamanaBuilder {
    * @throws IOException if reading vectors fails or the abort check throws
    */
   public VamanaGraph build(int medoid, ExistingGraph existing) throws IOException {
-    GraphRows rows = new GraphRows(distances.size(), parameters.maxDegree());
+    GraphRows rows = new GraphRows(distances.size(), parameters.maxDegree(), memory, abort);
     VamanaGraph graph = null;
     try {
       graph = build(rows, medoid, existing);
@@ -94,7 +99,7 @@ public final class VamanaBuilder {
           return inserter::trim;
         },
         abort);
-    new Reachability(rows, parameters, medoid, distances.create(), abort).repair();
+    new Reachability(rows, parameters, medoid, distances.create(), memory, abort).repair();
     return new VamanaGraph(rows, parameters.maxDegree(), medoid, reused);
   }
 

@@ -1,5 +1,7 @@
 package dev.vamana.vectors;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
 import org.apache.lucene.index.ByteVectorValues;
@@ -32,9 +34,15 @@ public final class PairDistanceFactory {
    * @param scorer Lucene's scorer of the field's raw vectors
    * @param similarity the field's similarity
    * @param values the field's vectors, random access by ordinal
+   * @param workers threads that read all vectors, where their lengths are needed
+   * @param abort called regularly meanwhile
    */
   public PairDistanceFactory(
-      FlatVectorsScorer scorer, VectorSimilarityFunction similarity, KnnVectorValues values)
+      FlatVectorsScorer scorer,
+      VectorSimilarityFunction similarity,
+      KnnVectorValues values,
+      Workers workers,
+      AbortCheck abort)
       throws IOException {
     this.size = values.size();
     this.values = values;
@@ -51,9 +59,9 @@ public final class PairDistanceFactory {
     } else if (similarity != VectorSimilarityFunction.COSINE) {
       compared = VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT;
       this.conversion = ScoreToDistance.ofInnerProduct();
-      inverse = inverseRoots(squaredNorms(values.copy()));
+      inverse = inverseRoots(squaredNorms(values, workers, abort));
     } else {
-      float[] norms = squaredNorms(values.copy());
+      float[] norms = squaredNorms(values, workers, abort);
       if (smallestPositive(norms) >= MIN_SQUARED_NORM) {
         // faster than Lucene's cosine, which sums the norms of both vectors again for every
         // pair
@@ -108,18 +116,37 @@ public final class PairDistanceFactory {
     }
   }
 
-  private static float[] squaredNorms(KnnVectorValues values) throws IOException {
+  private static float[] squaredNorms(KnnVectorValues values, Workers workers, AbortCheck abort)
+      throws IOException {
     float[] norms = new float[values.size()];
-    for (int ordinal = 0; ordinal < norms.length; ordinal++) {
-      if (values instanceof FloatVectorValues floats) {
-        float[] vector = floats.vectorValue(ordinal);
-        norms[ordinal] = VectorUtil.dotProduct(vector, vector);
-      } else {
-        byte[] vector = ((ByteVectorValues) values).vectorValue(ordinal);
-        norms[ordinal] = VectorUtil.dotProduct(vector, vector);
-      }
-    }
+    workers.forEachRange(
+        0,
+        norms.length,
+        () -> {
+          KnnVectorValues own = copy(values);
+          return (from, to) -> {
+            for (int ordinal = from; ordinal < to; ordinal++) {
+              norms[ordinal] = squaredNorm(own, ordinal);
+            }
+          };
+        },
+        abort);
     return norms;
+  }
+
+  private static KnnVectorValues copy(KnnVectorValues values) throws IOException {
+    synchronized (values) {
+      return values.copy();
+    }
+  }
+
+  private static float squaredNorm(KnnVectorValues values, int ordinal) throws IOException {
+    if (values instanceof FloatVectorValues floats) {
+      float[] vector = floats.vectorValue(ordinal);
+      return VectorUtil.dotProduct(vector, vector);
+    }
+    byte[] vector = ((ByteVectorValues) values).vectorValue(ordinal);
+    return VectorUtil.dotProduct(vector, vector);
   }
 
   private static float smallestPositive(float[] values) {

@@ -145,6 +145,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
     assertRejected("index.vamana.codes", "rabitq3");
     assertRejected("index.vamana.codes", "pq8");
     assertRejected("vamana.build.threads", "0");
+    assertRejected("vamana.build.memory.limit", "-5b");
     assertRejected("index.vamana.warm", "yes");
     assertRejected("index.vamana.warm_timeout", "11m");
     assertRejected("index.vamana.search.beam_width", "10001");

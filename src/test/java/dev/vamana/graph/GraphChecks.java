@@ -3,6 +3,7 @@ package dev.vamana.graph;
 import dev.vamana.vectors.Medoid;
 import dev.vamana.vectors.PairDistances;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -83,6 +84,7 @@ public final class GraphChecks {
         Medoid.find(vectors, similarity),
         existing,
         workers,
+        MemoryBudget.halfOfHeap(),
         abort);
   }
 

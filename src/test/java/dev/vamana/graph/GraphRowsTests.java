@@ -1,5 +1,7 @@
 package dev.vamana.graph;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -9,7 +11,8 @@ public class GraphRowsTests extends LuceneTestCase {
   public void testRows() throws IOException {
     int degree = 4 + random().nextInt(60);
     int size = 20_000 + random().nextInt(20_000);
-    try (GraphRows rows = new GraphRows(size, degree)) {
+    try (GraphRows rows =
+        new GraphRows(size, degree, MemoryBudget.halfOfHeap(), AbortCheck.NEVER)) {
       assertEquals(0, rows.degree(size - 1));
       check(rows, degree);
     }

@@ -1,6 +1,8 @@
 package dev.vamana.graph;
 
 import dev.vamana.vectors.PairDistanceFactory;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -53,7 +55,9 @@ final class GraphTestVectors {
     return new PairDistanceFactory(
         FlatVectorScorerUtil.getLucene99FlatVectorsScorer(),
         similarity,
-        FloatVectorValues.fromFloats(vectors, dimension));
+        FloatVectorValues.fromFloats(vectors, dimension),
+        Workers.callingThread(),
+        AbortCheck.NEVER);
   }
 
   float squaredDistance(int a, int b) {

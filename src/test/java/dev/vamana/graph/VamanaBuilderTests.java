@@ -8,6 +8,7 @@ import static org.junit.Assert.assertTrue;
 import com.carrotsearch.randomizedtesting.RandomizedTest;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakLingering;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayDeque;
@@ -41,7 +42,8 @@ public class VamanaBuilderTests extends RandomizedTest {
       GraphTestVectors vectors, BuildParameters parameters, Workers workers, ExistingGraph existing)
       throws IOException {
     int medoid = randomIntBetween(0, vectors.size() - 1);
-    return new VamanaBuilder(vectors.distances(), parameters, workers, AbortCheck.NEVER)
+    return new VamanaBuilder(
+            vectors.distances(), parameters, workers, MemoryBudget.halfOfHeap(), AbortCheck.NEVER)
         .build(medoid, existing);
   }
 
@@ -110,6 +112,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                   vectors.distances(similarity),
                   parameters(8),
                   Workers.callingThread(),
+                  MemoryBudget.halfOfHeap(),
                   AbortCheck.NEVER)
               .build(randomIntBetween(0, 299), null);
       assertWellFormed(graph, 300);
@@ -125,7 +128,11 @@ public class VamanaBuilderTests extends RandomizedTest {
     for (int i = 0; i < 2; i++) {
       graphs[i] =
           new VamanaBuilder(
-                  vectors.distances(), parameters, Workers.callingThread(), AbortCheck.NEVER)
+                  vectors.distances(),
+                  parameters,
+                  Workers.callingThread(),
+                  MemoryBudget.halfOfHeap(),
+                  AbortCheck.NEVER)
               .build(medoid, null);
     }
     for (int node = 0; node < 1_000; node++) {
@@ -261,6 +268,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                         vectors.distances(),
                         parameters(8),
                         Workers.callingThread(),
+                        MemoryBudget.halfOfHeap(),
                         () -> {
                           if (checks.incrementAndGet() >= limit) {
                             throw new IOException("aborted");

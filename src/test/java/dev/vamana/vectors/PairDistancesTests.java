@@ -1,5 +1,7 @@
 package dev.vamana.vectors;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -36,7 +38,9 @@ public class PairDistancesTests extends LuceneTestCase {
     return new PairDistanceFactory(
             FlatVectorScorerUtil.getLucene99FlatVectorsScorer(),
             similarity,
-            FloatVectorValues.fromFloats(vectors, DIMENSION))
+            FloatVectorValues.fromFloats(vectors, DIMENSION),
+            Workers.callingThread(),
+            AbortCheck.NEVER)
         .create();
   }
 

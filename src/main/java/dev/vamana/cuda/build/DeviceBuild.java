@@ -120,7 +120,7 @@ final class DeviceBuild implements AutoCloseable {
   private VamanaGraph finish(GraphAssembly assembly) throws IOException {
     try (NodeNumbers tree =
         new SearchTree(driver, plan, memory, kernels, stream)
-            .grow(task.medoid(), transfers, task.abort())) {
+            .grow(task.medoid(), transfers, task.memory(), task.abort())) {
       ended(BuildPhase.REACH);
       assembly.awaitRows();
       fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.NodeNumbers;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -41,7 +42,8 @@ final class SearchTree {
    * @return by node, the node before it, or -1 if it cannot be reached, for the caller to close;
    *     null if all nodes can be reached
    */
-  NodeNumbers grow(int entryPoint, TrainingDevice transfers, AbortCheck abort) throws IOException {
+  NodeNumbers grow(int entryPoint, TrainingDevice transfers, MemoryBudget budget, AbortCheck abort)
+      throws IOException {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment word = arena.allocate(ValueLayout.JAVA_INT);
       driver.fill(memory.arrivals, NONE, memory.nodeBytes, stream);
@@ -66,7 +68,7 @@ final class SearchTree {
         return null;
       }
     }
-    NodeNumbers tree = new NodeNumbers(plan.size());
+    NodeNumbers tree = new NodeNumbers(plan.size(), budget, abort);
     boolean done = false;
     try {
       transfers.fetch(

@@ -13,6 +13,7 @@ import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
@@ -81,6 +82,7 @@ final class BuildQuestions implements Questions {
             0,
             null,
             Workers.callingThread(),
+            new MemoryBudget(Long.MAX_VALUE),
             AbortCheck.NEVER);
     Places places = new Places();
     try (VamanaGraph graph = builder.build(task, places)) {

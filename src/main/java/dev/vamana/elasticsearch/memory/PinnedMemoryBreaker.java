@@ -45,7 +45,7 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
 
   private CircuitBreaker breaker;
 
-  private static ByteSizeValue parseLimit(String key, String text) {
+  static ByteSizeValue parseLimit(String key, String text) {
     try {
       return MemorySizeValue.parseBytesSizeValueOrHeapRatio(text, key);
     } catch (RuntimeException e) {

@@ -1,2 +1,2 @@
-/** The circuit breaker of the host memory that is pinned for batches on the device. */
+/** Limits of host memory: what is pinned for batches on the device, and what builds use. */
 package dev.vamana.elasticsearch.memory;

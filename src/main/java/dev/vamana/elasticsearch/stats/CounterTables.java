@@ -371,5 +371,9 @@ final class CounterTables {
               "breaker.tripped",
               "vamana_breaker_tripped",
               "Requests for memory that the circuit breaker refused.")
+          .counter(
+              "builds.files",
+              "vamana_build_files",
+              "Temporary files for what builds had no memory for.")
           .build();
 }

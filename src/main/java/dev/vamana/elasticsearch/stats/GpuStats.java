@@ -234,9 +234,10 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
         .build();
   }
 
-  /** As {@link #memory(Counters, Counters)}, without ids. */
+  /** As {@link #memory(Counters, Counters, Counters)}, with the breaker only. */
   public Counters memory(Counters breaker) {
-    return memory(breaker, Counters.builder().build());
+    Counters none = Counters.builder().build();
+    return memory(breaker, none, none);
   }
 
   /**
@@ -245,8 +246,9 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
    *
    * @param breaker limit and use of the circuit breaker
    * @param ids limit and use of the heap for ids
+   * @param builds limit and use of the native memory of builds
    */
-  public Counters memory(Counters breaker, Counters ids) {
+  public Counters memory(Counters breaker, Counters ids, Counters builds) {
     return Counters.builder()
         .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
         .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
@@ -261,6 +263,7 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
             Counters.builder().put("used_in_bytes", value("now", "host_memory_bytes")).build())
         .putIfAny("breaker", breaker)
         .putIfAny("ids", ids)
+        .putIfAny("builds", builds)
         .build();
   }
 

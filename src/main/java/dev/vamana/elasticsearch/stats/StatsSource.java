@@ -31,6 +31,9 @@ public interface StatsSource {
   /** Limit and use of the heap for ids that batched searches keep. */
   Counters ids();
 
+  /** Limit and use of the native memory of graphs under construction. */
+  Counters builds();
+
   /** Codebooks and samples. */
   Counters training();
 

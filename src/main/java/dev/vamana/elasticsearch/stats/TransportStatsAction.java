@@ -83,7 +83,9 @@ public final class TransportStatsAction
             asked.contains(Metric.EXECUTOR) ? gpu.executor(ExecutorRegistry.cpuSearches()) : null,
             asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.building()) : null,
             asked.contains(Metric.TRAINING) ? source.training() : null,
-            asked.contains(Metric.MEMORY) ? gpu.memory(source.breaker(), source.ids()) : null,
+            asked.contains(Metric.MEMORY)
+                ? gpu.memory(source.breaker(), source.ids(), source.builds())
+                : null,
             asked.contains(Metric.RECALL) ? source.recall() : null,
             asked.contains(Metric.NOTICES) ? source.notices() : null,
             asked.contains(Metric.DEVICES) ? source.devices() : List.of());

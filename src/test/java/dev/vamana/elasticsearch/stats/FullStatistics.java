@@ -215,7 +215,10 @@ final class FullStatistics {
         gpu.executor(ExecutorRegistry.cpuSearches()),
         build(gpu),
         training(),
-        gpu.memory(counters("used_in_bytes", "limit_in_bytes", "tripped")),
+        gpu.memory(
+            counters("used_in_bytes", "limit_in_bytes", "tripped"),
+            counters("used_in_bytes", "limit_in_bytes"),
+            counters("used_in_bytes", "limit_in_bytes", "files")),
         new RecallStats(
             number(),
             number() >>> 8,

@@ -12,6 +12,7 @@ import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.vectors.Medoid;
 import dev.vamana.work.AbortCheck;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -101,6 +102,7 @@ public final class GraphCost {
             Medoid.find(vectors, set.similarity()),
             null,
             workers,
+            new MemoryBudget(Long.MAX_VALUE),
             AbortCheck.NEVER);
     BuildMeter.Measured<VamanaGraph> built = BuildMeter.measure(() -> GraphEngine.CPU.build(task));
     try (VamanaGraph graph = built.result()) {

@@ -14,6 +14,7 @@ import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.vectors.Medoid;
+import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
@@ -194,6 +195,7 @@ final class BuildingStage implements Stage {
           medoid,
           null,
           workers,
+          new MemoryBudget(Long.MAX_VALUE),
           this::check);
     }
 
