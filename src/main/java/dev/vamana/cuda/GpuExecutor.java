@@ -433,6 +433,7 @@ public final class GpuExecutor implements SearchExecutor {
    */
   public void release(SegmentView segment) {
     keeper.segments().leave(segment);
+    ahead.closing(segment);
     evict(segment);
   }
 

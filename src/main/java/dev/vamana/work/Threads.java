@@ -2,10 +2,23 @@ package dev.vamana.work;
 
 import java.util.List;
 
-/** Waits for threads to end. */
+/** Starts threads, and waits for them to end. */
 public final class Threads {
 
   private Threads() {}
+
+  /**
+   * Starts a thread that has not been started. Returns false, and the thread may be started later,
+   * if the machine has no room for another thread.
+   */
+  public static boolean started(Thread thread) {
+    try {
+      thread.start();
+      return true;
+    } catch (OutOfMemoryError e) {
+      return false;
+    }
+  }
 
   /**
    * Waits until a thread has ended. An interruption of the calling thread does not end the wait;

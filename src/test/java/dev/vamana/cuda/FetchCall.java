@@ -36,6 +36,13 @@ final class FetchCall {
                     own.stream().mapToInt(i -> i).toArray(),
                     own.stream().map(items::get).toList(),
                     own.stream().map(i -> held.apply(items.get(i).segment())).toList())));
+    for (FetchTicket ticket : tickets) {
+      for (int i = 0; i < ticket.count(); i++) {
+        if (items.get(ticket.item(i)).cancelled().getAsBoolean()) {
+          ticket.unwanted(i);
+        }
+      }
+    }
     tickets.forEach(fetch::submit);
   }
 

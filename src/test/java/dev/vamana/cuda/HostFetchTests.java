@@ -33,7 +33,8 @@ import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import org.apache.lucene.index.VectorEncoding;
@@ -217,7 +218,7 @@ public class HostFetchTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(700, 1);
         Fixture fixture = new Fixture(options())) {
       List<WorkItem> items = new ArrayList<>();
-      AtomicInteger asked = new AtomicInteger();
+      Set<Thread> asking = ConcurrentHashMap.newKeySet();
       for (WorkItem item : walkable(index, 60)) {
         boolean cancel = items.size() % 3 == 0;
         items.add(
@@ -229,14 +230,17 @@ public class HostFetchTests extends GpuTestCase {
                 item.acceptedOrdinals(),
                 item.acceptedCount(),
                 item.visitLimit(),
-                () -> asked.incrementAndGet() > 0 && cancel,
+                () -> {
+                  asking.add(Thread.currentThread());
+                  return cancel;
+                },
                 item.entryPoints()));
       }
       List<DeviceResult> results = fixture.search(items);
       for (int i = 0; i < results.size(); i++) {
         assertEquals(i % 3 != 0, results.get(i).complete());
       }
-      assertTrue(asked.get() > 0);
+      assertEquals("only the caller asks", Set.of(Thread.currentThread()), asking);
     }
   }
 

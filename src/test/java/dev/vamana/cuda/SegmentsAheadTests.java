@@ -5,8 +5,10 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
+import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -285,6 +287,35 @@ public class SegmentsAheadTests extends GpuTestCase {
       assertTrue(ahead("in_vain") >= 3 * 4);
       ask(index.reader, vectors, null);
       assertTrue("learned again", ahead("sent") > after);
+    }
+  }
+
+  /** A segment that was removed from the device comes back for its own searches only. */
+  public void testSegmentsThatLeftTheDevice() throws Exception {
+    open();
+    try (TestIndex index = floats(4)) {
+      ask(index.reader, vectors(index, 20), null);
+      long sent = ahead("sent");
+      int k = 1;
+      for (; ahead("sent") == sent; k++) {
+        assertTrue(k <= 100);
+        askFirst(index, index.vector().floats(), k);
+      }
+      SegmentView first = index.views().get(0);
+      SegmentView left = index.views().get(2);
+      if (random().nextBoolean()) {
+        executor.release(left);
+      } else {
+        executor.evict(left);
+      }
+      long all = ahead("sent") - sent;
+      askFirst(index, index.vector().floats(), k - 1);
+      assertEquals("the others", all - 1, ahead("sent") - sent - all);
+      assertEquals(DevicePresence.State.RESIDENT, executor.presence(first).state());
+      assertEquals(DevicePresence.State.REFUSED, executor.presence(left).state());
+      List<QueryVector> vectors = vectors(index, 1);
+      ask(index.reader, vectors, null);
+      assertEquals(DevicePresence.State.RESIDENT, executor.presence(left).state());
     }
   }
 

@@ -277,7 +277,7 @@ public final class Ahead {
     return alone(item, search);
   }
 
-  /** Forgets a segment that is being closed. */
+  /** Forgets a segment that is being closed, or leaves the device. */
   public void closing(SegmentView segment) {
     habits.keySet().removeIf(step -> step.segment().equals(segment));
     habits.values().forEach(habit -> habit.closing(segment));

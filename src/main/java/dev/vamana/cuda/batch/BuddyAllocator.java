@@ -98,6 +98,15 @@ final class BuddyAllocator {
     link(block, order);
   }
 
+  /** Returns the bytes of the largest free block, or 0. */
+  synchronized long largest() {
+    int order = heads.length - 1;
+    while (order >= 0 && heads[order] == NONE) {
+      order--;
+    }
+    return order < 0 ? 0 : 1L << order << unitBits;
+  }
+
   /** Returns the bytes in allocated blocks. */
   synchronized long used() {
     return used;

@@ -14,6 +14,7 @@ import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
@@ -51,8 +52,7 @@ final class LaunchSlot {
   private long ended;
   private long copied;
   private long counters;
-  private long scratch;
-  private long scratchBytes;
+  private final DeviceBuffer scratch;
   private long launches;
   private long begun;
   private List<Chunk> chunks;
@@ -82,6 +82,7 @@ final class LaunchSlot {
     this.staging = staging;
     this.addresses = staging.allocateFixed((long) maxBatch * Long.BYTES);
     this.capacity = maxBatch;
+    this.scratch = new DeviceBuffer(driver);
     if (addresses == null) {
       throw new IllegalArgumentException(
           "staging memory is too small for batches of " + maxBatch + " items");
@@ -221,7 +222,7 @@ final class LaunchSlot {
     long stride = SharedLayout.scratchBytes(policy, sizes.subspaces(), sizes.expanded());
     int blocks = scratchBlocks(stride, choice.blocks());
     MemorySegment walk = parameters;
-    walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, stride > 0 ? scratch : 0);
+    walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH, stride > 0 ? scratch.address() : 0);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE, stride);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.COUNT, items);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.LIST_CAPACITY, sizes.beam());
@@ -256,7 +257,7 @@ final class LaunchSlot {
     int team = (int) Math.max(1, Math.min(choice.team(), MAX_SCRATCH_BYTES / stride / items));
     int blocks = scratchBlocks(stride, team > 1 ? items * team : choice.blocks());
     MemorySegment search = parameters;
-    search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH, scratch);
+    search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH, scratch.address());
     search.set(ValueLayout.JAVA_LONG, ListSearchLayout.SCRATCH_STRIDE, stride);
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.COUNT, items);
     search.set(ValueLayout.JAVA_INT, ListSearchLayout.WIDTH, sizes.beam());
@@ -300,11 +301,11 @@ final class LaunchSlot {
 
   private void launchTogether(ListBatches.Items alike) {
     int blocks = together.blocksOfRest(alike);
-    growScratch(ListBatches.restBytes(alike, blocks));
+    long rest = scratch.ensure(ListBatches.restBytes(alike, blocks));
     together.launch(
         alike,
         new ListBatches.Places(itemsAddress(), sideBySide),
-        new ListBatches.Rest(scratch, blocks),
+        new ListBatches.Rest(rest, blocks),
         stream);
   }
 
@@ -323,22 +324,8 @@ final class LaunchSlot {
       return wanted;
     }
     int blocks = (int) Math.max(1, Math.min(wanted, MAX_SCRATCH_BYTES / stride));
-    growScratch(stride * blocks);
+    scratch.ensure(stride * blocks);
     return blocks;
-  }
-
-  private void growScratch(long bytes) {
-    if (bytes <= scratchBytes) {
-      return;
-    }
-    if (scratch != 0) {
-      long old = scratch;
-      scratch = 0;
-      scratchBytes = 0;
-      driver.free(old);
-    }
-    scratch = driver.allocate(bytes);
-    scratchBytes = bytes;
   }
 
   /** Copies pinned memory to the device before the launch. */
@@ -388,9 +375,7 @@ final class LaunchSlot {
 
   /** Frees driver resources. Nothing may be in flight. */
   void free() {
-    if (scratch != 0) {
-      driver.free(scratch);
-    }
+    scratch.free();
     if (counters != 0) {
       driver.free(counters);
     }

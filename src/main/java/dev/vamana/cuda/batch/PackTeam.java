@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.Spin;
 import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -40,8 +41,14 @@ final class PackTeam {
 
   /** Makes a team whose threads have not started. */
   PackTeam(int count) {
+    this(count, Thread::new);
+  }
+
+  /** Makes a team with threads of the factory. */
+  PackTeam(int count, ThreadFactory factory) {
     for (int i = 0; i < count; i++) {
-      Thread thread = new Thread(this::help, "vamana-gpu-packer-" + i);
+      Thread thread = factory.newThread(this::help);
+      thread.setName("vamana-gpu-packer-" + i);
       thread.setDaemon(true);
       threads.add(thread);
     }
@@ -89,15 +96,18 @@ final class PackTeam {
     }
   }
 
+  /** Wakes the threads. Those that cannot be started are tried again next time. */
   private synchronized void start() {
     for (Thread thread : threads) {
-      if (stopped == false && started == false) {
-        thread.start();
+      if (stopped == false && thread.getState() == Thread.State.NEW) {
+        if (Threads.started(thread) == false) {
+          return;
+        }
+        started = true;
       } else if (LockSupport.getBlocker(thread) != null) {
         LockSupport.unpark(thread);
       }
     }
-    started = true;
   }
 
   private void help() {
@@ -116,13 +126,11 @@ final class PackTeam {
 
   /** Ends the threads. Nobody packs any more. */
   void stop() {
-    List<Thread> running;
     synchronized (this) {
       stopped = true;
-      running = started ? List.copyOf(threads) : List.of();
     }
-    running.forEach(LockSupport::unpark);
-    Threads.join(running);
+    threads.forEach(LockSupport::unpark);
+    Threads.join(threads);
   }
 
   /** The items of one chunk, of which each thread takes some at a time. */

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.MemorySegment;
 import java.nio.ByteBuffer;
@@ -8,6 +9,7 @@ import java.nio.ByteOrder;
 import java.nio.FloatBuffer;
 import java.nio.IntBuffer;
 import java.nio.LongBuffer;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Pinned host memory that holds requests and results; kernels read and write it in place. It is one
@@ -21,6 +23,9 @@ final class StagingPool {
   private final CudaDriver.PinnedMemory memory;
   private final BuddyAllocator allocator;
   private final SessionHostMemory account;
+  private final AtomicInteger requests = new AtomicInteger();
+  // bytes of the largest block when no request is in memory
+  private volatile long most;
 
   /**
    * Pins memory. The calling thread is bound to the driver.
@@ -32,6 +37,7 @@ final class StagingPool {
     this.account = account;
     this.memory = driver.allocatePinned(bytes);
     this.allocator = new BuddyAllocator(bytes, UNIT);
+    this.most = allocator.largest();
   }
 
   /**
@@ -40,26 +46,46 @@ final class StagingPool {
    */
   Block allocateFixed(long bytes) {
     long offset = allocator.allocate(bytes);
+    measure();
     return offset < 0 ? null : new Block(offset, bytes, 0);
   }
 
   /**
-   * Allocates a block, or returns null if no block is large enough.
+   * Allocates a block, or returns null if no block is large enough now.
    *
-   * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
+   * @throws GpuException if the account refuses the memory, or no block would be large enough if
+   *     all were free
    */
   Block allocate(long bytes) {
+    if (bytes > most) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          bytes + " bytes do not fit staging memory, whose largest block has " + most);
+    }
+    requests.incrementAndGet();
     long offset = allocator.allocate(bytes);
     if (offset < 0) {
+      requests.decrementAndGet();
       return null;
     }
     try {
       account.reserve(bytes);
     } catch (Throwable e) {
       allocator.free(offset);
+      requests.decrementAndGet();
       throw e;
     }
     return new Block(offset, bytes, bytes);
+  }
+
+  /** Finds the largest block, if no request is in memory. */
+  private void measure() {
+    if (requests.get() == 0) {
+      long largest = allocator.largest();
+      if (requests.get() == 0) {
+        most = largest;
+      }
+    }
   }
 
   /** Returns the bytes in use. */
@@ -132,7 +158,11 @@ final class StagingPool {
     /** Frees the block, which must not be in use. */
     void free() {
       allocator.free(offset);
-      account.release(counted);
+      if (counted > 0) {
+        requests.decrementAndGet();
+        account.release(counted);
+      }
+      measure();
     }
   }
 }

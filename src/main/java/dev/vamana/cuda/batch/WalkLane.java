@@ -108,11 +108,11 @@ public final class WalkLane extends Lane<Chunk> {
         lane.slots.add(
             new LaunchSlot(driver, kernels, lane.together, staging, first.maxBatch(), statistics));
       }
+      lane.start();
     } catch (RuntimeException e) {
       Cleanup.after(e, lane::free);
       throw e;
     }
-    lane.start();
     return lane;
   }
 

@@ -176,7 +176,7 @@ public final class CallPlanner {
         return cpu(asked.ofCall(task), FallbackReason.SCAN, view.name(), asked.way());
       }
     }
-    HeldSegment segment = hold(item, wanted && asked.scans() == false);
+    HeldSegment segment = hold(item, wanted, wanted && asked.scans() == false);
     if (segment == null && wanted == false) {
       return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
     }
@@ -199,7 +199,7 @@ public final class CallPlanner {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
-    HeldSegment segment = hold(item, wanted);
+    HeldSegment segment = hold(item, wanted, wanted);
     if (segment == null) {
       return session.residency.damaged(view)
           ? cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file")
@@ -354,10 +354,17 @@ public final class CallPlanner {
     return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail, way);
   }
 
-  private HeldSegment hold(WorkItem item, boolean wait) {
+  /**
+   * Holds an item's segment, or returns null if it is not on the device.
+   *
+   * @param wanted whether it should be uploaded then; no call has asked for an item sent ahead
+   * @param wait whether to wait for an upload that is under way
+   */
+  private HeldSegment hold(WorkItem item, boolean wanted, boolean wait) {
     SegmentView view = item.segment();
     HeldSegment held = segments.get(view);
-    if (held == null) {
+    if (held == null
+        && (wanted || session.residency.presence(view).state() == DevicePresence.State.RESIDENT)) {
       held = keeper.segments().acquire(session, view);
       if (held == null && wait && keeper.options().waitForUpload()) {
         held = awaitUpload(item);

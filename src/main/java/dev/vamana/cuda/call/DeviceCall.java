@@ -384,7 +384,10 @@ public final class DeviceCall {
         asked = supplier;
         stop = cancelled[index] || supplier.getAsBoolean();
       }
-      cancelled[index] |= stop;
+      if (stop) {
+        cancelled[index] = true;
+        ticket.unwanted(i);
+      }
       all &= cancelled[index];
     }
     return all;

@@ -114,8 +114,8 @@ final class Calls implements Closeable {
   private CompletableFuture<Void> start(Runnable part) {
     try {
       return CompletableFuture.runAsync(part, threads);
-    } catch (RejectedExecutionException e) {
-      // the executor is closing
+    } catch (RejectedExecutionException | OutOfMemoryError e) {
+      // the executor is closing, or the machine has no room for another thread
       return CompletableFuture.runAsync(part, Runnable::run);
     }
   }

@@ -83,14 +83,14 @@ public final class DevicesExecutor implements SearchExecutor {
       for (int i = 0; i < count; i++) {
         opened.add(opener.open(i, wake));
       }
+      DevicesExecutor executor = new DevicesExecutor(opened, opener, limit, options, failures);
+      wake.balancer = executor.balancer;
+      return executor;
     } catch (RuntimeException | Error e) {
       opened.forEach(GpuExecutor::close);
       opener.close();
       throw e;
     }
-    DevicesExecutor executor = new DevicesExecutor(opened, opener, limit, options, failures);
-    wake.balancer = executor.balancer;
-    return executor;
   }
 
   /** Wakes the balancer, once there is one. */

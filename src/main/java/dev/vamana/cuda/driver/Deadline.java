@@ -35,6 +35,18 @@ public final class Deadline {
   }
 
   /**
+   * Whether work has taken too long. Whoever finds that asks the driver once more before {@link
+   * #check}: the process may have been stopped since it asked, and the work may have ended long
+   * ago.
+   *
+   * @param begun when it began, as {@link System#nanoTime}
+   * @param now the present time
+   */
+  public boolean late(long begun, long now) {
+    return now - begun > nanos;
+  }
+
+  /**
    * Gives the context up if work has taken too long.
    *
    * @param begun when it began, as {@link System#nanoTime}
@@ -42,7 +54,7 @@ public final class Deadline {
    * @throws GpuException with {@link GpuException.Kind#CONTEXT_LOST} if it has
    */
   public void check(long begun, long now) {
-    if (now - begun > nanos) {
+    if (late(begun, now)) {
       throw tooLate("work on the device");
     }
   }
@@ -57,7 +69,12 @@ public final class Deadline {
     long begun = System.nanoTime();
     for (int step = 0; ended.getAsBoolean() == false; step++) {
       long now = System.nanoTime();
-      check(begun, now);
+      if (late(begun, now)) {
+        if (ended.getAsBoolean()) {
+          return;
+        }
+        check(begun, now);
+      }
       if (now - begun < SPIN_NANOS) {
         Spin.once(step);
       } else {

@@ -15,7 +15,6 @@ import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import java.util.function.BooleanSupplier;
 
 /**
  * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
@@ -27,7 +26,6 @@ final class FetchBatch {
   private static final int MANY = 128;
   private static final int CHUNK = 64;
   private static final long LIST_PART_BYTES = 16L << 20;
-  private static final long ASK_NANOS = 1_000_000;
 
   private final CudaDriver driver;
   private final GatherTeam team;
@@ -41,7 +39,6 @@ final class FetchBatch {
   private FetchSlot[] slots;
   private FetchLayout layout;
   private long stateAddress;
-  private long asked;
 
   /** Makes streams and buffers. The calling thread is bound to the driver. */
   FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team, SessionHostMemory account) {
@@ -70,7 +67,6 @@ final class FetchBatch {
   void run(FetchSlot[] batch, FetchLayout layoutOfAll, Runnable between) {
     slots = batch;
     layout = layoutOfAll;
-    asked = System.nanoTime() - ASK_NANOS;
     boolean many = batch.length >= MANY;
     if (many) {
       team.begin();
@@ -80,7 +76,7 @@ final class FetchBatch {
       requests.ensure(layout.requestBytes(batch.length));
       arena.reset(layout.shape());
       team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
-      askCancelled();
+      dropUnwanted();
       walk(many, between);
       takeLists();
       reranker.run(slots, layout, requests.address(), between);
@@ -106,7 +102,7 @@ final class FetchBatch {
           walking |= halves[h].walking();
         }
       }
-      askCancelled();
+      dropUnwanted();
       between.run();
     }
     for (int h = 0; h < used; h++) {
@@ -114,39 +110,11 @@ final class FetchBatch {
     }
   }
 
-  /**
-   * Asks the slots' suppliers whether they are cancelled, at most once a millisecond. Slots of one
-   * request share a supplier, which is asked once.
-   */
-  private void askCancelled() {
-    long now = System.nanoTime();
-    if (now - asked < ASK_NANOS) {
-      return;
-    }
-    asked = now;
-    BooleanSupplier last = null;
-    boolean stop = false;
+  /** Drops the slots that nobody waits for. Their callers ask whether they are cancelled. */
+  private void dropUnwanted() {
     for (FetchSlot slot : slots) {
-      if (slot.dropped()) {
-        continue;
-      }
-      try {
-        if (isSame(slot.item().cancelled(), last) == false) {
-          last = slot.item().cancelled();
-          stop = last.getAsBoolean();
-        }
-      } catch (RuntimeException e) {
-        slot.fail(e);
-      }
-      if (stop) {
-        slot.cancel();
-      }
+      slot.dropUnwanted();
     }
-  }
-
-  @SuppressWarnings("ReferenceEquality") // an equal but different one is only asked again
-  private static boolean isSame(BooleanSupplier a, BooleanSupplier b) {
-    return a == b;
   }
 
   private void writeRequests(int from, int to) {

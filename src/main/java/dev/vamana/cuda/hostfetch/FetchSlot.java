@@ -5,6 +5,7 @@ import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.util.Arrays;
+import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import org.apache.lucene.util.Bits;
 
@@ -32,6 +33,8 @@ final class FetchSlot {
   private int[] candidates = new int[0];
   private int candidateCount;
   private volatile Exception failure;
+  private final BooleanSupplier left;
+  private volatile boolean unwanted;
   private boolean cancelled;
   private boolean corrupt;
   private long visited;
@@ -39,7 +42,13 @@ final class FetchSlot {
   private boolean complete;
   private DeviceResult result;
 
-  FetchSlot(WorkItem item, HeldSegment segment) {
+  /**
+   * Makes a slot.
+   *
+   * @param left whether the caller has left
+   */
+  FetchSlot(WorkItem item, HeldSegment segment, BooleanSupplier left) {
+    this.left = left;
     this.item = item;
     this.segment = segment;
     this.beam = item.effectiveBeamWidth();
@@ -92,8 +101,16 @@ final class FetchSlot {
     }
   }
 
-  void cancel() {
-    cancelled = true;
+  /** Says, on the caller's thread, that nobody wants the result. */
+  void unwanted() {
+    unwanted = true;
+  }
+
+  /** Drops the item if nobody wants its result. */
+  void dropUnwanted() {
+    if (unwanted || left.getAsBoolean()) {
+      cancelled = true;
+    }
   }
 
   boolean corrupt() {

@@ -28,7 +28,7 @@ public final class FetchTicket extends Ticket {
     this.shape = shape;
     this.slots = new FetchSlot[items.size()];
     for (int i = 0; i < slots.length; i++) {
-      slots[i] = new FetchSlot(items.get(i), segments.get(i));
+      slots[i] = new FetchSlot(items.get(i), segments.get(i), this::left);
     }
   }
 
@@ -38,6 +38,11 @@ public final class FetchTicket extends Ticket {
 
   FetchSlot[] slots() {
     return slots;
+  }
+
+  @Override
+  public void unwanted(int i) {
+    slots[i].unwanted();
   }
 
   @Override

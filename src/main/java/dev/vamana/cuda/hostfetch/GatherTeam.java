@@ -3,6 +3,7 @@ package dev.vamana.cuda.hostfetch;
 import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
@@ -61,6 +62,7 @@ final class GatherTeam {
   }
 
   private final int size;
+  private final ThreadFactory factory;
   private final List<Thread> threads = new ArrayList<>();
   private volatile Loop loop;
   private volatile boolean active;
@@ -72,24 +74,33 @@ final class GatherTeam {
    * @param size number of threads, including the calling one
    */
   GatherTeam(int size) {
+    this(size, Thread::new);
+  }
+
+  /** Makes a team with threads of the factory. */
+  GatherTeam(int size, ThreadFactory factory) {
     this.size = size;
+    this.factory = factory;
   }
 
   private void start() {
-    for (int worker = 1; worker < size; worker++) {
+    for (int worker = threads.size() + 1; worker < size; worker++) {
       int number = worker;
-      Thread thread = new Thread(() -> work(number), "vamana-gpu-gather-" + worker);
+      Thread thread = factory.newThread(() -> work(number));
+      thread.setName("vamana-gpu-gather-" + worker);
       thread.setDaemon(true);
+      if (Threads.started(thread) == false) {
+        return;
+      }
       threads.add(thread);
-      thread.start();
     }
   }
 
-  /** Wakes the threads for loops to come. */
+  /**
+   * Wakes the threads for loops to come. Those that cannot be started are tried again next time.
+   */
   void begin() {
-    if (threads.isEmpty()) {
-      start();
-    }
+    start();
     active = true;
     threads.forEach(LockSupport::unpark);
   }

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 import java.util.ArrayList;
 import java.util.Iterator;
 import java.util.List;
+import java.util.concurrent.ThreadFactory;
 import java.util.function.Consumer;
 
 /**
@@ -22,6 +23,16 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
   protected BatchLane(
       String name, CudaDriver driver, Consumer<GpuException> onLost, SpareProcessors spare) {
     super(name, driver, onLost, spare);
+  }
+
+  /** Makes a lane with a thread of the factory. */
+  BatchLane(
+      ThreadFactory threads,
+      String name,
+      CudaDriver driver,
+      Consumer<GpuException> onLost,
+      SpareProcessors spare) {
+    super(threads, name, driver, onLost, spare);
   }
 
   /** Whether a ticket can be searched together with others, of which one is {@code first}. */

@@ -8,7 +8,7 @@ import dev.vamana.work.Threads;
 import java.util.Collection;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -36,7 +36,8 @@ public abstract class Lane<T extends Ticket> {
   private final Consumer<GpuException> onLost;
   private final Thread thread;
   private final SpareProcessors spare;
-  private final AtomicBoolean begun = new AtomicBoolean();
+  private final Object starting = new Object();
+  private volatile boolean begun;
   private final ConcurrentLinkedQueue<T> inbox = new ConcurrentLinkedQueue<>();
   // a ticket may be done before its thread has counted it in
   private final LongAdder pending = new LongAdder();
@@ -54,11 +55,22 @@ public abstract class Lane<T extends Ticket> {
    */
   protected Lane(
       String name, CudaDriver driver, Consumer<GpuException> onLost, SpareProcessors spare) {
+    this(Thread::new, name, driver, onLost, spare);
+  }
+
+  /** Makes a lane with a thread of the factory. */
+  Lane(
+      ThreadFactory threads,
+      String name,
+      CudaDriver driver,
+      Consumer<GpuException> onLost,
+      SpareProcessors spare) {
     this.driver = driver;
     this.spare = spare;
     this.deadline = driver.deadline();
     this.onLost = onLost;
-    this.thread = new Thread(this::drive, name);
+    this.thread = threads.newThread(this::drive);
+    thread.setName(name);
     thread.setDaemon(true);
   }
 
@@ -72,12 +84,15 @@ public abstract class Lane<T extends Ticket> {
     return spare;
   }
 
-  /** Queues a ticket. */
+  /** Queues a ticket, as {@link #submit(List)} does. */
   public final void submit(T ticket) {
     submit(List.of(ticket));
   }
 
-  /** Queues tickets of one call, of which the thread then sees all or none. */
+  /**
+   * Queues tickets of one call, of which the thread then sees all or none. If the thread cannot be
+   * started, all tickets end with that failure, and the next call tries again.
+   */
   public final void submit(List<T> tickets) {
     int count = 0;
     for (T ticket : tickets) {
@@ -88,10 +103,21 @@ public abstract class Lane<T extends Ticket> {
     pending.add(count);
     if (lost != null) {
       failInbox();
-    } else if (begun.get()) {
+    } else if (begun || startOrFail()) {
       wake();
-    } else {
-      start();
+    }
+  }
+
+  private boolean startOrFail() {
+    // until all tickets have ended here, no thread takes any
+    synchronized (starting) {
+      try {
+        start();
+        return true;
+      } catch (GpuException e) {
+        failInbox(e);
+        return false;
+      }
     }
   }
 
@@ -102,10 +128,18 @@ public abstract class Lane<T extends Ticket> {
     }
   }
 
-  /** Starts the thread, unless it has been started. */
+  /**
+   * Starts the thread, unless it has been started.
+   *
+   * @throws GpuException if the machine has no room for another thread
+   */
   protected final void start() {
-    if (begun.compareAndSet(false, true)) {
-      thread.start();
+    synchronized (starting) {
+      if (begun == false && Threads.started(thread) == false) {
+        throw new GpuException(
+            GpuException.Kind.FAILED, "the thread " + thread.getName() + " could not be started");
+      }
+      begun = true;
     }
   }
 
@@ -117,9 +151,12 @@ public abstract class Lane<T extends Ticket> {
   /** Stops the thread after everything submitted is done; what comes later fails. */
   public void stop() {
     stopping = true;
-    if (begun.compareAndSet(false, true)) {
-      lost = ended();
-      failInbox();
+    synchronized (starting) {
+      if (begun == false) {
+        begun = true;
+        lost = ended();
+        failInbox();
+      }
     }
     LockSupport.unpark(thread);
     Threads.join(thread);
@@ -198,10 +235,13 @@ public abstract class Lane<T extends Ticket> {
       }
       boolean moved = advance();
       long now = System.nanoTime();
-      boolean busy = busy();
-      if (busy) {
-        deadline.check(busySince(), now);
+      if (busy() && deadline.late(busySince(), now)) {
+        moved |= advance();
+        if (busy()) {
+          deadline.check(busySince(), now);
+        }
       }
+      boolean busy = busy();
       boolean waits = busy || holding();
       // a held ticket becomes due at a time that only advance knows
       long patience = busy ? SPIN_NANOS : waits ? Long.MAX_VALUE : IDLE_SPIN_NANOS;
@@ -292,7 +332,10 @@ public abstract class Lane<T extends Ticket> {
   }
 
   private void failInbox() {
-    GpuException e = lost;
+    failInbox(lost);
+  }
+
+  private void failInbox(GpuException e) {
     T ticket;
     while ((ticket = inbox.poll()) != null) {
       if (begin(ticket)) {

@@ -135,8 +135,11 @@ public abstract class Ticket {
     return state.compareAndSet(QUEUED, RUNNING);
   }
 
+  /** Says, on the calling thread, that the result of item {@code i} is not wanted any more. */
+  public void unwanted(int i) {}
+
   /** Whether the caller has left while a lane works on the ticket. */
-  final boolean left() {
+  protected final boolean left() {
     return state.get() == LEFT;
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.locks.LockSupport;
 import java.util.function.Consumer;
@@ -24,7 +25,6 @@ public final class Waker<T> {
   private final Consumer<T> end;
   private final List<Thread> threads = new ArrayList<>();
   private final AtomicInteger awake = new AtomicInteger();
-  private boolean started;
   private volatile boolean stopped;
 
   /**
@@ -36,10 +36,16 @@ public final class Waker<T> {
    * @param end ends a ticket and wakes its caller; throws nothing
    */
   public Waker(String name, int count, SpareProcessors spare, Consumer<T> end) {
+    this(Thread::new, name, count, spare, end);
+  }
+
+  /** Makes a waker with threads of the factory. */
+  Waker(ThreadFactory factory, String name, int count, SpareProcessors spare, Consumer<T> end) {
     this.spare = spare;
     this.end = end;
     for (int i = 0; i < count; i++) {
-      Thread thread = new Thread(this::run, name);
+      Thread thread = factory.newThread(this::run);
+      thread.setName(name);
       thread.setDaemon(true);
       threads.add(thread);
     }
@@ -53,13 +59,21 @@ public final class Waker<T> {
     return Math.min(2, Waiters.usualSpinners());
   }
 
-  /** Has the threads awake when tickets come. Called by the lane alone, as is {@link #take}. */
+  /**
+   * Has the threads awake when tickets come. Those that cannot be started are tried again next
+   * time. Called by the lane alone, as is {@link #take}.
+   */
   public void expect() {
     if (awake.get() == threads.size() || spare.scarce()) {
       return;
     }
-    threads.forEach(started ? LockSupport::unpark : Thread::start);
-    started = true;
+    for (Thread thread : threads) {
+      if (thread.getState() != Thread.State.NEW) {
+        LockSupport.unpark(thread);
+      } else if (Threads.started(thread) == false) {
+        return;
+      }
+    }
   }
 
   /** Takes a ticket to end it. Returns false if no thread is awake. */
@@ -111,9 +125,7 @@ public final class Waker<T> {
   /** Ends the threads after they have ended all tickets. The lane gives no more. */
   public void stop() {
     stopped = true;
-    if (started) {
-      threads.forEach(LockSupport::unpark);
-      threads.forEach(Threads::join);
-    }
+    threads.forEach(LockSupport::unpark);
+    Threads.join(threads);
   }
 }

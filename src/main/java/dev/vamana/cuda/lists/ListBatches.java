@@ -12,6 +12,7 @@ import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -65,7 +66,9 @@ public final class ListBatches implements AutoCloseable {
   private static final int PAIR_THREADS = 256;
   private static final int MEASURE_THREADS = 256;
   private static final int SCAN_THREADS = 1024;
-  private static final long GROWTH = 32L << 20;
+
+  /** Searches that go on one by one after the device had no memory, before it is asked again. */
+  static final int WITHOUT = 256;
 
   /**
    * Items to search together.
@@ -127,13 +130,14 @@ public final class ListBatches implements AutoCloseable {
   private final Map<Occupancy, Integer> occupancies = new HashMap<>();
   private long busy;
   private boolean begun;
-  private long memory;
-  private long memoryBytes;
-  private boolean refused;
+  private final DeviceBuffer memory;
+  // searches that do without memory before it is asked for again
+  private int without;
 
   /** Makes an instance for one driver. It allocates nothing yet. */
   public ListBatches(CudaDriver driver) {
     this.driver = driver;
+    this.memory = new DeviceBuffer(driver);
   }
 
   /**
@@ -178,8 +182,7 @@ public final class ListBatches implements AutoCloseable {
    * @param sharing {@link Tuning#listSharing}
    */
   public boolean takes(Items items, int sharing) {
-    if (refused
-        || items.count < 2
+    if (items.count < 2
         || items.padded > ListBatchSizes.MAX_PADDED
         || items.share(items.count, sharing) == false) {
       return false;
@@ -300,7 +303,7 @@ public final class ListBatches implements AutoCloseable {
     p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.LISTS, sizes.lists());
     p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.PADDED, sizes.padded());
     p.set(ValueLayout.JAVA_INT, search + ListSearchLayout.DIMENSION, sizes.dimension());
-    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY, memory);
+    p.set(ValueLayout.JAVA_LONG, ListBatchLayout.MEMORY, memory.address());
     p.set(ValueLayout.JAVA_LONG, ListBatchLayout.SEGMENT, items.segment);
     p.set(ValueLayout.JAVA_LONG, ListBatchLayout.REST, rest.address);
     p.set(ValueLayout.JAVA_INT, ListBatchLayout.LISTS, sizes.lists());
@@ -389,32 +392,27 @@ public final class ListBatches implements AutoCloseable {
   }
 
   private boolean allocate(long bytes) {
-    if (bytes <= memoryBytes) {
+    if (bytes <= memory.bytes()) {
       return true;
+    }
+    if (without > 0) {
+      without--;
+      return false;
     }
     try {
       if (busy == 0) {
         busy = driver.createEvent();
       }
-      if (memory != 0) {
-        if (begun) {
-          driver.deadline().await(() -> driver.done(busy));
-        }
-        long old = memory;
-        memory = 0;
-        memoryBytes = 0;
-        driver.free(old);
+      if (begun) {
+        driver.deadline().await(() -> driver.done(busy));
       }
-      long rounded = (bytes + GROWTH - 1) / GROWTH * GROWTH;
-      memory = driver.allocate(rounded);
-      memoryBytes = rounded;
+      memory.ensure(bytes);
       return true;
     } catch (GpuException e) {
       if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
         throw e;
       }
-      // these searches do without, one by one
-      refused = true;
+      without = WITHOUT;
       return false;
     }
   }
@@ -426,13 +424,7 @@ public final class ListBatches implements AutoCloseable {
   /** Frees driver resources. Nothing may be in flight. */
   @Override
   public void close() {
-    Cleanup.all(this::freeMemory, this::destroyEvent);
-  }
-
-  private void freeMemory() {
-    if (memory != 0) {
-      driver.free(memory);
-    }
+    Cleanup.all(memory::free, this::destroyEvent);
   }
 
   private void destroyEvent() {

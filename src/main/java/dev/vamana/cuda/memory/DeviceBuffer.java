@@ -1,11 +1,18 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 
-/** Device memory that grows on demand. Growing discards the contents. */
+/**
+ * Device memory that grows on demand, to twice its size or by {@value #MOST_AHEAD} bytes, since
+ * each growth waits for the device. Growing discards the contents.
+ */
 public final class DeviceBuffer {
 
   private static final long GRANULARITY = 1L << 20;
+
+  /** Most bytes that are allocated beyond those that are wanted. */
+  private static final long MOST_AHEAD = 64L << 20;
 
   private final CudaDriver driver;
   private long address;
@@ -18,15 +25,29 @@ public final class DeviceBuffer {
 
   /**
    * Makes room for {@code wanted} bytes and returns the address. The old memory must not be in use.
+   *
+   * @throws GpuException if there is no room; the buffer is empty then
    */
   public long ensure(long wanted) {
     if (wanted > bytes) {
+      long least = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+      long ahead = Math.max(least, bytes + Math.min(bytes, MOST_AHEAD));
       free();
-      long rounded = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-      address = driver.allocate(rounded);
-      bytes = rounded;
+      try {
+        allocate(ahead);
+      } catch (GpuException e) {
+        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY || ahead == least) {
+          throw e;
+        }
+        allocate(least);
+      }
     }
     return address;
+  }
+
+  private void allocate(long size) {
+    address = driver.allocate(size);
+    bytes = size;
   }
 
   /**
@@ -41,6 +62,11 @@ public final class DeviceBuffer {
     if (grows) {
       driver.fill(address, (byte) 0, zeroed, stream);
     }
+    return address;
+  }
+
+  /** Returns the address, or 0 if the buffer is empty. */
+  public long address() {
     return address;
   }
 

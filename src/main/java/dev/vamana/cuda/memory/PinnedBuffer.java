@@ -1,15 +1,22 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
 
-/** Pinned host memory that grows on demand. Growing discards the contents. */
+/**
+ * Pinned host memory that grows on demand, to twice its size or by {@value #MOST_AHEAD} bytes,
+ * since each growth waits for the device. Growing discards the contents.
+ */
 public final class PinnedBuffer {
 
   /** Most bytes of a buffer that serves searches. */
   public static final long MAX_BYTES = 1L << 30;
 
   private static final long GRANULARITY = 1L << 16;
+
+  /** Most bytes that are allocated beyond those that are wanted. */
+  private static final long MOST_AHEAD = 64L << 20;
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
@@ -31,16 +38,29 @@ public final class PinnedBuffer {
    * @throws dev.vamana.cuda.driver.GpuException if the driver or the account refuses the memory
    */
   public void ensure(long wanted) {
-    if (memory == null || wanted > memory.segment().byteSize()) {
+    long bytes = memory == null ? 0 : memory.segment().byteSize();
+    if (memory == null || wanted > bytes) {
+      long least = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
+      long ahead = Math.max(least, bytes + Math.min(bytes, MOST_AHEAD));
       free();
-      long bytes = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-      account.reserve(bytes);
       try {
-        memory = driver.allocatePinned(bytes);
-      } catch (Throwable e) {
-        account.release(bytes);
-        throw e;
+        allocate(ahead);
+      } catch (GpuException e) {
+        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY || ahead == least) {
+          throw e;
+        }
+        allocate(least);
       }
+    }
+  }
+
+  private void allocate(long bytes) {
+    account.reserve(bytes);
+    try {
+      memory = driver.allocatePinned(bytes);
+    } catch (Throwable e) {
+      account.release(bytes);
+      throw e;
     }
   }
 

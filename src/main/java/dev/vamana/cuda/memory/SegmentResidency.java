@@ -146,6 +146,8 @@ public final class SegmentResidency implements Residency {
       counters.hit();
     } else if (entry.requeue(now, false)) {
       queue(entry);
+    } else {
+      tasks.resume();
     }
     return segment;
   }

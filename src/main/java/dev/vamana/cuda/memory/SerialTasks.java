@@ -9,14 +9,15 @@ import java.util.concurrent.RejectedExecutionException;
 
 /**
  * Runs tasks in an executor one after the other, in order. Urgent tasks run before all other tasks
- * that have not begun.
+ * that have not begun. If the executor cannot start a thread, they wait for the next task or {@link
+ * #resume}.
  */
 final class SerialTasks {
 
   private final Executor executor;
   private final Queue<Queued> urgent = new ArrayDeque<>();
   private final Queue<Queued> tasks = new ArrayDeque<>();
-  private boolean running;
+  private volatile boolean running;
 
   private record Queued(Runnable work, boolean essential) {}
 
@@ -27,8 +28,8 @@ final class SerialTasks {
   /**
    * Queues a task. If it throws, later tasks still run.
    *
-   * @param essential whether the calling thread runs the task if the executor rejects it; otherwise
-   *     it is dropped
+   * @param essential whether the calling thread runs the task if the executor rejects it or cannot
+   *     start a thread; otherwise a rejected one is dropped
    */
   void add(Runnable work, boolean essential) {
     add(tasks, new Queued(work, essential));
@@ -50,25 +51,38 @@ final class SerialTasks {
     start();
   }
 
+  /** Runs tasks that wait since the executor could not start a thread. */
+  void resume() {
+    if (running) {
+      return;
+    }
+    synchronized (this) {
+      if (running || (urgent.isEmpty() && tasks.isEmpty())) {
+        return;
+      }
+      running = true;
+    }
+    start();
+  }
+
   private void start() {
     try {
       executor.execute(this::run);
     } catch (RejectedExecutionException e) {
-      for (Queued task : takeAll()) {
-        if (task.essential) {
-          task.work.run();
-        }
-      }
+      takeEssential(true).forEach(Runnable::run);
+    } catch (OutOfMemoryError e) {
+      takeEssential(false).forEach(Runnable::run);
     }
   }
 
-  private synchronized List<Queued> takeAll() {
-    List<Queued> all = new ArrayList<>(urgent);
-    all.addAll(tasks);
-    urgent.clear();
-    tasks.clear();
+  private synchronized List<Runnable> takeEssential(boolean dropOthers) {
+    List<Runnable> essential = new ArrayList<>();
+    for (Queue<Queued> queue : List.of(urgent, tasks)) {
+      queue.stream().filter(Queued::essential).map(Queued::work).forEach(essential::add);
+      queue.removeIf(task -> dropOthers || task.essential);
+    }
     running = false;
-    return all;
+    return essential;
   }
 
   private void run() {

@@ -86,7 +86,7 @@ final class AcceptedUpload {
       return addresses;
     }
     if (host.byteSize() < bytes) {
-      host = Arena.ofAuto().allocate(bytes, Long.BYTES);
+      host = Arena.ofAuto().allocate(Math.max(bytes, 2 * host.byteSize()), Long.BYTES);
     }
     long address = bits.ensure(bytes);
     long at = 0;

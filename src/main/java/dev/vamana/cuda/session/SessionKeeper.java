@@ -75,7 +75,12 @@ public final class SessionKeeper implements Runnable {
     }
     this.thread = new Thread(this, "vamana-gpu-recovery");
     thread.setDaemon(true);
-    thread.start();
+    if (Threads.started(thread) == false) {
+      first.retire();
+      throw new GpuException(
+          GpuException.Kind.UNAVAILABLE,
+          "the thread " + thread.getName() + " could not be started");
+    }
     awaitFirstAnswer();
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.FewThreads;
 import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -129,6 +130,18 @@ public class PackTeamTests extends LuceneTestCase {
     team.share(100, 100, (from, to) -> Arrays.fill(packed, from, to, 1));
     assertEquals(100, Arrays.stream(packed).sum());
     team.stop();
+  }
+
+  public void testThreadsThatCannotBeStarted() {
+    PackTeam team = new PackTeam(2, new FewThreads(3));
+    for (int round = 0; round < 10; round++) {
+      beginInARow(team);
+      packAll(team, 1_000, 10);
+    }
+    assertEquals(
+        2, Thread.getAllStackTraces().keySet().stream().filter(PackTeamTests::packs).count());
+    team.stop();
+    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(PackTeamTests::packs));
   }
 
   public void testStoppedTwice() {

@@ -28,7 +28,7 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 public class LaneTests extends LuceneTestCase {
 
   /** A place on the device that counts its releases. */
-  private static final class Place implements ResidentSegment {
+  static final class Place implements ResidentSegment {
     final AtomicInteger released = new AtomicInteger();
     volatile boolean broken;
 
@@ -72,7 +72,7 @@ public class LaneTests extends LuceneTestCase {
   }
 
   /** A ticket for one item, which gets the number of its batch as its result. */
-  private static final class Request extends Ticket {
+  static final class Request extends Ticket {
     final int kind;
     final AtomicInteger freed = new AtomicInteger();
     private int batch = -1;

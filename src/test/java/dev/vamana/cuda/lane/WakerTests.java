@@ -1,5 +1,6 @@
 package dev.vamana.cuda.lane;
 
+import dev.vamana.cuda.FewThreads;
 import dev.vamana.work.Threads;
 import java.util.ArrayList;
 import java.util.List;
@@ -111,6 +112,23 @@ public class WakerTests extends LuceneTestCase {
     Threads.join(callers.threads);
     assertFalse(runs());
     waker.stop();
+  }
+
+  /** Without threads the lane ends tickets itself; threads that can be started later help then. */
+  public void testThreadsThatCannotBeStarted() {
+    Callers callers = new Callers(1, 50);
+    int count = 1 + random().nextInt(3);
+    Waker<Permit> waker =
+        new Waker<>(new FewThreads(4), NAME, count, SpareProcessors.always(), callers::end);
+    for (int round = 1; round <= 50; round++) {
+      waker.expect();
+      callers.let(waker, 0, round);
+    }
+    assertTrue(runs());
+    Threads.join(callers.threads);
+    waker.stop();
+    assertEquals(50, callers.passed.get());
+    assertFalse(runs());
   }
 
   private static Waker<Permit> waker(Callers callers) {

@@ -114,11 +114,18 @@ public class ListBatchesTests extends LuceneTestCase {
     }
   }
 
-  /** Without memory, items are searched one by one from then on. */
+  /** Without memory, items are searched one by one, and memory is asked for again later. */
   public void testNoMemory() {
-    try (ListBatches batches = new ListBatches(driver(1L << 20))) {
-      assertFalse(batches.takes(items(1_000, 10, 100), 1));
-      assertFalse(batches.takes(items(2, 10, 100), 1));
+    ListBatches.Items items = items(1_000, 10, 100);
+    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+      long others = driver.allocate(driver.freeBytes() - (1L << 20));
+      assertFalse(batches.takes(items, 1));
+      driver.free(others);
+      for (int i = 0; i < ListBatches.WITHOUT; i++) {
+        assertFalse(batches.takes(items, 1));
+      }
+      assertTrue(batches.takes(items, 1));
+      assertTrue(batches.takes(items, 1));
     }
   }
 

@@ -1,0 +1,80 @@
+package dev.vamana.cuda.memory;
+
+import dev.vamana.cuda.driver.ForwardingDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import org.apache.lucene.tests.util.LuceneTestCase;
+
+/** Tests how buffers grow. */
+public class BufferTests extends LuceneTestCase {
+
+  private static final long MEGABYTE = 1L << 20;
+
+  private int allocations;
+  private final SimulatedDriver device =
+      new SimulatedDriver(SimulatedKernels.NONE, 100 * MEGABYTE, false);
+  private final ForwardingDriver driver =
+      new ForwardingDriver(device) {
+        @Override
+        public long allocate(long bytes) {
+          allocations++;
+          return super.allocate(bytes);
+        }
+
+        @Override
+        public PinnedMemory allocatePinned(long bytes) {
+          allocations++;
+          return super.allocatePinned(bytes);
+        }
+      };
+
+  @Override
+  public void setUp() throws Exception {
+    super.setUp();
+    driver.bind();
+  }
+
+  @Override
+  public void tearDown() throws Exception {
+    assertEquals(0, device.deviceBytes());
+    assertEquals(0, device.pinnedBytes());
+    driver.close();
+    super.tearDown();
+  }
+
+  public void testABufferThatGrowsInSmallStepsIsSeldomAllocated() {
+    DeviceBuffer buffer = new DeviceBuffer(driver);
+    for (long bytes = 1; bytes <= 32 * MEGABYTE; bytes += MEGABYTE / 2) {
+      buffer.ensure(bytes);
+      assertTrue(buffer.bytes() >= bytes);
+    }
+    assertEquals(32 * MEGABYTE, buffer.bytes());
+    assertEquals(6, allocations);
+    buffer.free();
+  }
+
+  public void testPinnedMemoryGrowsAlike() {
+    PinnedBuffer buffer =
+        new PinnedBuffer(driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
+    for (long bytes = 1; bytes <= 2 * MEGABYTE; bytes += 10_000) {
+      buffer.ensure(bytes);
+      assertTrue(buffer.segment().byteSize() >= bytes);
+    }
+    assertEquals(2 * MEGABYTE, buffer.segment().byteSize());
+    assertEquals(6, allocations);
+    buffer.free();
+  }
+
+  public void testWithoutRoomForMoreItGetsWhatItNeeds() {
+    DeviceBuffer buffer = new DeviceBuffer(driver);
+    buffer.ensure(60 * MEGABYTE);
+    buffer.ensure(61 * MEGABYTE);
+    assertEquals(61 * MEGABYTE, buffer.bytes());
+    GpuException e = expectThrows(GpuException.class, () -> buffer.ensure(101 * MEGABYTE));
+    assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
+    assertEquals(0, buffer.bytes());
+    buffer.ensure(1);
+    buffer.free();
+  }
+}
