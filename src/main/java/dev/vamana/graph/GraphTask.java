@@ -106,6 +106,12 @@ public final class GraphTask {
     return abort;
   }
 
+  /** Returns the same task with another abort check. */
+  public GraphTask withAbort(AbortCheck newAbort) {
+    return new GraphTask(
+        vectors, similarity, scorer, parameters, medoid, existing, workers, newAbort);
+  }
+
   /** Distances between the vectors. They are made when they are first needed. */
   public synchronized PairDistanceFactory distances() throws IOException {
     if (distances == null) {

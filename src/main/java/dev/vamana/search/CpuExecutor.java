@@ -60,6 +60,22 @@ public final class CpuExecutor implements SearchExecutor {
    * @param ways one for each item
    */
   public List<WorkResult> search(List<WorkItem> batch, List<Way> ways) throws IOException {
+    return answer(batch, (item, i) -> search(item, ways.get(i)));
+  }
+
+  /** Answers one item of a batch. */
+  @FunctionalInterface
+  public interface Answer {
+    /**
+     * Answers an item, on any thread.
+     *
+     * @param i its number in the batch
+     */
+    WorkResult of(WorkItem item, int i) throws IOException;
+  }
+
+  /** Answers items, divided among the threads. */
+  public List<WorkResult> answer(List<WorkItem> batch, Answer answer) throws IOException {
     WorkResult[] results = new WorkResult[batch.size()];
     AtomicInteger next = new AtomicInteger();
     List<WorkItem> items =
@@ -72,7 +88,7 @@ public final class CpuExecutor implements SearchExecutor {
         () -> {
           int i;
           while ((i = next.getAndIncrement()) < results.length) {
-            results[i] = search(items.get(i), ways.get(i));
+            results[i] = answer.of(items.get(i), i);
           }
         });
     return Arrays.asList(results);

@@ -14,6 +14,14 @@ import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphTask;
+import dev.vamana.graph.VamanaGraph;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
+import dev.vamana.pq.PqEngine;
+import dev.vamana.pq.PqTrainer;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.pq.TrainingSample;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -22,9 +30,11 @@ import dev.vamana.search.WorkResult;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.time.Duration;
+import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
@@ -32,6 +42,8 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 public class DistrustTests extends GpuTestCase {
 
   private static final int LEAST_GRAPH = 300;
+  private static final int DIMENSION = 64;
+  private static final int SIZE = 1_000;
   private static final String WRONG = "the device answers wrong: ";
 
   /** Kernels some of which do nothing, so that what was in memory before is taken as the answer. */
@@ -86,7 +98,8 @@ public class DistrustTests extends GpuTestCase {
             .withBatches(BATCHES)
             .withRetry(1_000_000, 8_000_000)
             .withQuestions(interval)
-            .withLeastGraph(LEAST_GRAPH),
+            .withLeastGraph(LEAST_GRAPH)
+            .withLeastTraining(1),
         told);
   }
 
@@ -142,6 +155,103 @@ public class DistrustTests extends GpuTestCase {
       assertNull(executor.graphs().build(task));
       assertEquals(0, executor.statistics().counter("graphs", "graphs"));
       assertEquals(1, executor.statistics().counter("graphs_on_cpu", "failed"));
+    }
+  }
+
+  /** Makes the device answer wrong, and waits until that is known. */
+  private void loseTrust(GpuExecutor executor) {
+    lame.lame = "walk_exact_f16";
+    try {
+      await(() -> executor.statistics().usable() == false);
+    } catch (InterruptedException e) {
+      throw new AssertionError(e);
+    }
+  }
+
+  /** Waits for a context: the last one has gone, so that nothing stays in it. */
+  private void awaitAnother(GpuExecutor executor) throws InterruptedException {
+    lame.lame = "none";
+    await(() -> executor.statistics().usable());
+  }
+
+  private static float[][] rows() {
+    return GraphChecks.clustered(random(), SIZE, DIMENSION, 8).toArray(float[][]::new);
+  }
+
+  public void testCodesOfADistrustedContextAreNotUsed() throws Exception {
+    float[][] rows = rows();
+    SubspaceLayout layout = new SubspaceLayout(DIMENSION, DIMENSION / 8);
+    Workers workers = Workers.callingThread();
+    try (GpuExecutor executor = open(TimeUnit.MILLISECONDS.toNanos(20))) {
+      await(() -> executor.statistics().usable());
+      PqEngine engine = executor.quantizer();
+      AtomicBoolean begun = new AtomicBoolean();
+      AbortCheck abort =
+          () -> {
+            if (begun.getAndSet(false)) {
+              loseTrust(executor);
+            }
+          };
+      TrainingSample sample = TrainingSample.of(DIMENSION, rows);
+      PqTrainer.Options once = new PqTrainer.Options(random().nextLong(), 1, 1, 0);
+      begun.set(true);
+      assertNull(engine.train(sample, layout, once, workers, abort));
+      assertEquals(1, executor.statistics().counter("training_on_cpu", "failed"));
+      awaitAnother(executor);
+      Codebook codebook =
+          PqTrainer.train(sample, layout, CodebookId.random(), once, AbortCheck.NEVER);
+      byte[] codes = new byte[SIZE * layout.count()];
+      try (PqEngine.Encoder encoder = engine.encoder(codebook, SIZE, workers, abort)) {
+        begun.set(true);
+        assertFalse(encoder.encode(RowSource.of(rows), SIZE, codes));
+        awaitAnother(executor);
+        assertFalse(encoder.encode(RowSource.of(rows), SIZE, codes));
+      }
+      float[][] centroids = Arrays.copyOf(rows, 20);
+      try (PqEngine.Assigner assigner = engine.assigner(centroids, SIZE, workers, abort)) {
+        // between two calls
+        loseTrust(executor);
+        assertFalse(assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
+        awaitAnother(executor);
+      }
+      assertEquals(3, executor.statistics().counter("training_on_cpu", "failed"));
+      assertEquals(0, executor.statistics().counter("training", "codebooks"));
+      assertEquals(0, executor.statistics().counter("training", "vectors_encoded"));
+      assertEquals(0, executor.statistics().counter("training", "vectors_assigned"));
+    }
+  }
+
+  /** The CPU makes the nodes of a graph reachable when its context has gone already. */
+  public void testGraphsAreFinishedOutsideTheContext() throws Exception {
+    GpuExecutor executor = open(TimeUnit.HOURS.toNanos(1));
+    try {
+      await(() -> executor.statistics().usable());
+      // the device takes no node to be reachable
+      lame.lame = "build_reach";
+      AtomicBoolean closed = new AtomicBoolean();
+      AbortCheck abort =
+          () -> {
+            if (executor.statistics().counter("graphs", "fetch_nanos") > 0
+                && closed.getAndSet(true) == false) {
+              // waits for the threads in the context
+              executor.close();
+            }
+          };
+      GraphTask task =
+          GraphChecks.task(
+              GraphChecks.floats(GraphChecks.clustered(random(), LEAST_GRAPH, 6, 8)),
+              VectorSimilarityFunction.EUCLIDEAN,
+              new BuildParameters(8, 24, 1.2f, random().nextLong()),
+              null,
+              Workers.callingThread(),
+              abort);
+      try (VamanaGraph graph = executor.graphs().build(task)) {
+        assertTrue(closed.get());
+        assertEquals(LEAST_GRAPH, graph.rows().size());
+      }
+      assertEquals(1, executor.statistics().counter("graphs", "graphs"));
+    } finally {
+      executor.close();
     }
   }
 

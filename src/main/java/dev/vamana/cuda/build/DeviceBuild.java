@@ -8,10 +8,8 @@ import dev.vamana.cuda.training.DeviceRows;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphAssembly;
 import dev.vamana.graph.GraphTask;
-import dev.vamana.graph.NodeNumbers;
 import dev.vamana.graph.NodeOrder;
 import dev.vamana.graph.StoredAdjacency;
-import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.RowSource;
 import dev.vamana.pq.StoredRows;
 import dev.vamana.vectors.ArrayCopy;
@@ -79,8 +77,8 @@ final class DeviceBuild implements AutoCloseable {
     }
   }
 
-  /** Builds the graph. */
-  VamanaGraph run() throws IOException {
+  /** Builds the rows of the graph. */
+  BuiltRows run() throws IOException {
     phaseStart = System.nanoTime();
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     kernels = new BuildKernels(driver, plan, memory, stream, searches);
@@ -92,7 +90,10 @@ final class DeviceBuild implements AutoCloseable {
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);
     bringVectors();
-    try (GraphAssembly assembly = new GraphAssembly(task)) {
+    BuiltRows rows = new BuiltRows(new GraphAssembly(task), clock);
+    boolean done = false;
+    try {
+      GraphAssembly assembly = rows.assembly();
       sendRows(assembly);
       sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
       float alpha = task.parameters().alpha();
@@ -113,22 +114,26 @@ final class DeviceBuild implements AutoCloseable {
       }
       trim(alpha);
       ended(BuildPhase.TRIM);
-      return finish(assembly);
+      reach(rows);
+      done = true;
+      return rows;
+    } finally {
+      if (done == false) {
+        rows.close();
+      }
     }
   }
 
-  private VamanaGraph finish(GraphAssembly assembly) throws IOException {
-    try (NodeNumbers tree =
+  /** Finds out which nodes can be reached, and fetches the rows. */
+  private void reach(BuiltRows rows) throws IOException {
+    rows.reached(
         new SearchTree(driver, plan, memory, kernels, stream)
-            .grow(task.medoid(), transfers, task.memory(), task.abort())) {
-      ended(BuildPhase.REACH);
-      assembly.awaitRows();
-      fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
-      ended(BuildPhase.FETCH);
-      VamanaGraph graph = assembly.finish(tree);
-      ended(BuildPhase.FINISH);
-      return graph;
-    }
+            .grow(task.medoid(), transfers, task.memory(), task.abort()));
+    ended(BuildPhase.REACH);
+    GraphAssembly assembly = rows.assembly();
+    assembly.awaitRows();
+    fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
+    ended(BuildPhase.FETCH);
   }
 
   private void ended(BuildPhase phase) {

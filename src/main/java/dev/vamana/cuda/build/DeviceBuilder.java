@@ -58,14 +58,27 @@ public final class DeviceBuilder {
   }
 
   /**
-   * Builds a graph that the device supports.
+   * Builds a graph that the device supports, the CPU's part included.
+   *
+   * @param clock takes the times of phases
+   * @throws IOException as {@link #rows}
+   * @throws GpuException as {@link #rows}
+   */
+  public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
+    try (BuiltRows rows = rows(task, clock)) {
+      return rows.finish();
+    }
+  }
+
+  /**
+   * Builds the rows of a graph that the device supports, for the caller to finish and close.
    *
    * @param clock takes the times of phases
    * @throws IOException from reading the vectors or the abort check, unchanged
    * @throws GpuException if the device fails or has too little memory; all memory has been freed
    *     then
    */
-  public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
+  public BuiltRows rows(GraphTask task, BuildPhase.Clock clock) throws IOException {
     task.abort().check();
     driver.bind();
     DeviceBuild build =

@@ -62,6 +62,8 @@ public final class DeviceCall {
   private final ItemPlan[] plans;
   private final WorkResult[] results;
   private final boolean[] cancelled;
+  // what the device found for items with which the CPU goes on
+  private final DeviceResult[] unfinished;
   // in the order of submission, which is the order in which they end
   private final Map<Ticket, ChunkReading> walks = new LinkedHashMap<>();
   private final Queue<Ticket> fetches = new ArrayDeque<>();
@@ -91,6 +93,7 @@ public final class DeviceCall {
     this.plans = new ItemPlan[batch.size()];
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
+    this.unfinished = new DeviceResult[batch.size()];
     this.times = new CallTimes(load, counters.plans);
   }
 
@@ -294,21 +297,49 @@ public final class DeviceCall {
       return;
     }
     List<WorkItem> items = new ArrayList<>();
-    List<CpuExecutor.Way> own = new ArrayList<>();
+    int[] indices = forCpu.values();
     for (int i = 0; i < forCpu.size(); i++) {
-      items.add(batch.get(forCpu.values()[i]));
-      own.add(decisions[forCpu.values()[i]].way());
+      items.add(batch.get(indices[i]));
     }
     if (inside) {
       inside = false;
       session.exit();
     }
-    List<WorkResult> answers = cpu.search(items, own);
+    List<WorkResult> answers = cpu.answer(items, (item, i) -> answer(item, indices[i]));
     inside = session.enter();
     for (int i = 0; i < answers.size(); i++) {
-      results[forCpu.values()[i]] = answers.get(i);
+      results[indices[i]] = answers.get(i);
     }
     forCpu.clear();
+  }
+
+  /** Answers an item on the CPU, or goes on with what the device found. Any thread calls this. */
+  private WorkResult answer(WorkItem item, int index) throws IOException {
+    DeviceResult found = unfinished[index];
+    if (found == null) {
+      return CpuExecutor.search(item, decisions[index].way());
+    }
+    if (found.approximate()) {
+      boolean complete = found.complete() && cancelled[index] == false;
+      WorkResult result = CpuExecutor.rerank(item, found.ordinals(), found.visited(), complete);
+      if (missesHits(index, result) == false) {
+        counters.answered(decisions[index].segment().placement(), 1);
+        return result;
+      }
+    }
+    return CpuExecutor.scan(item);
+  }
+
+  /** Whether the CPU has to scan after a walk, which is counted. */
+  private boolean missesHits(int index, WorkResult walked) throws IOException {
+    WorkItem item = batch.get(index);
+    // a search of lists goes on until it has as many hits as there are
+    if (decisions[index].choice().plan() != Plan.GRAPH
+        || CpuExecutor.missesHits(item, walked) == false) {
+      return false;
+    }
+    counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
+    return true;
   }
 
   private Ticket firstWalk() {
@@ -419,7 +450,7 @@ public final class DeviceCall {
 
   /**
    * Stores the device's answer as an item's result. Returns false if the CPU has to answer the
-   * item, or has just done so.
+   * item, or to go on with it.
    */
   private boolean take(int index, DeviceResult found) throws IOException {
     WorkItem item = batch.get(index);
@@ -435,13 +466,10 @@ public final class DeviceCall {
       return false;
     }
     WorkResult result = ChunkReading.result(found, cancelled[index]);
-    if (found.approximate()) {
-      result = CpuExecutor.rerank(item, found.ordinals(), found.visited(), result.complete());
-    }
-    // a search of lists goes on until it has as many hits as there are
-    if (decisions[index].choice().plan() == Plan.GRAPH && CpuExecutor.missesHits(item, result)) {
-      counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
-      results[index] = CpuExecutor.scan(item);
+    if (found.approximate() || missesHits(index, result)) {
+      // outside the session and on several threads: this may take long
+      unfinished[index] = found;
+      forCpu.add(index);
       return false;
     }
     results[index] = result;
@@ -450,39 +478,5 @@ public final class DeviceCall {
 
   private static WorkResult nothing() {
     return new WorkResult(NO_ORDINALS, NO_SCORES, 0, false);
-  }
-
-  /** A growing array of ints. */
-  private static final class IntList {
-    private int[] values = new int[16];
-    private int size;
-
-    void add(int value) {
-      if (size == values.length) {
-        values = Arrays.copyOf(values, 2 * size);
-      }
-      values[size++] = value;
-    }
-
-    void addRange(int from, int to) {
-      if (size + to - from > values.length) {
-        values = Arrays.copyOf(values, Math.max(2 * size, size + to - from));
-      }
-      for (int value = from; value < to; value++) {
-        values[size++] = value;
-      }
-    }
-
-    int[] values() {
-      return values;
-    }
-
-    int size() {
-      return size;
-    }
-
-    void clear() {
-      size = 0;
-    }
   }
 }

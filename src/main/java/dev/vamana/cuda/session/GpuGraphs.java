@@ -1,5 +1,6 @@
 package dev.vamana.cuda.session;
 
+import dev.vamana.cuda.build.BuiltRows;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.graph.GraphTask;
@@ -33,13 +34,12 @@ public final class GpuGraphs implements GraphEngine {
     if (session == null) {
       return null;
     }
-    try {
-      if (session.builder.supports(task) == false) {
-        counters.unsupported.increment();
+    long start = System.nanoTime();
+    try (BuiltRows rows = onDevice(session, task.withAbort(session.whileTrusted(task.abort())))) {
+      if (rows == null) {
         return null;
       }
-      long start = System.nanoTime();
-      VamanaGraph graph = session.builder.build(task, counters);
+      VamanaGraph graph = rows.finish();
       if (session.distrusted()) {
         graph.close();
         counters.failed.increment();
@@ -49,6 +49,21 @@ public final class GpuGraphs implements GraphEngine {
       counters.nodes.add(task.size());
       counters.nanos.add(System.nanoTime() - start);
       return graph;
+    } catch (GpuException e) {
+      // the session was left to finish the graph, and was found to answer wrong meanwhile
+      counters.failed.increment();
+      return null;
+    }
+  }
+
+  /** Builds rows, and leaves the session, whose part ends here; returns null if the CPU has to. */
+  private BuiltRows onDevice(GpuSession session, GraphTask task) throws IOException {
+    try {
+      if (session.builder.supports(task) == false) {
+        counters.unsupported.increment();
+        return null;
+      }
+      return session.builder.rows(task, counters);
     } catch (GpuException e) {
       counters.failed(keeper, session, e);
       return null;

@@ -57,7 +57,9 @@ public final class GpuQuantizer implements PqEngine {
     }
     try {
       long start = System.nanoTime();
-      float[] centroids = session.training.train(sample, layout, options, workers, abort);
+      float[] centroids =
+          session.training.train(sample, layout, options, workers, session.whileTrusted(abort));
+      session.checkTrusted();
       counters.codebooks.increment();
       counters.codebookNanos.add(System.nanoTime() - start);
       return centroids;
@@ -75,8 +77,10 @@ public final class GpuQuantizer implements PqEngine {
     return open(
         vectors,
         codebook.layout().dims(),
-        session ->
-            new SessionEncoder(session, session.training.encoder(codebook, abort), workers, abort));
+        session -> {
+          AbortCheck own = session.whileTrusted(abort);
+          return new SessionEncoder(session, session.training.encoder(codebook, own), workers, own);
+        });
   }
 
   @Override
@@ -85,9 +89,11 @@ public final class GpuQuantizer implements PqEngine {
     return open(
         vectors,
         centroids[0].length,
-        session ->
-            new SessionAssigner(
-                session, session.training.assigner(centroids, abort), workers, abort));
+        session -> {
+          AbortCheck own = session.whileTrusted(abort);
+          return new SessionAssigner(
+              session, session.training.assigner(centroids, own), workers, own);
+        });
   }
 
   /** Opens something that stays in the current session, or returns null. */
@@ -127,6 +133,7 @@ public final class GpuQuantizer implements PqEngine {
           device -> {
             long start = System.nanoTime();
             device.encode(rows, count, codes, workers, abort);
+            checkTrusted();
             counters.vectorsEncoded.add(count);
             counters.encodeNanos.add(System.nanoTime() - start);
           });
@@ -152,6 +159,7 @@ public final class GpuQuantizer implements PqEngine {
           device -> {
             long start = System.nanoTime();
             device.assign(rows, count, found, distances, workers, abort);
+            checkTrusted();
             counters.vectorsAssigned.add(count);
             counters.assignNanos.add(System.nanoTime() - start);
           });
@@ -173,6 +181,10 @@ public final class GpuQuantizer implements PqEngine {
     InSession(GpuSession session, T device) {
       this.session = session;
       this.device = device;
+    }
+
+    final void checkTrusted() {
+      session.checkTrusted();
     }
 
     /** Returns whether the device did the work; what failed once is not tried again. */

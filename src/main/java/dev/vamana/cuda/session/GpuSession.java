@@ -20,6 +20,7 @@ import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.search.SegmentView;
+import dev.vamana.work.AbortCheck;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -133,7 +134,7 @@ public final class GpuSession {
    * {@link #exit}.
    */
   public boolean enter() {
-    if (lost != null) {
+    if (lost != null || distrusted) {
       return false;
     }
     if (users.incrementAndGet() > 0) {
@@ -194,6 +195,26 @@ public final class GpuSession {
   /** Whether the context has answered a known question wrong. */
   public boolean distrusted() {
     return distrusted;
+  }
+
+  /**
+   * Throws if the context has answered a known question wrong, so that whatever it computed is
+   * thrown away.
+   *
+   * @throws GpuException with a lost context
+   */
+  void checkTrusted() {
+    if (distrusted) {
+      throw new GpuException(GpuException.Kind.CONTEXT_LOST, "the device answers wrong");
+    }
+  }
+
+  /** Returns an abort check that also stops work of a session that is {@link #distrusted}. */
+  AbortCheck whileTrusted(AbortCheck abort) {
+    return () -> {
+      abort.check();
+      checkTrusted();
+    };
   }
 
   /**

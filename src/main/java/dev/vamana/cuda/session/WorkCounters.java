@@ -35,8 +35,12 @@ abstract class WorkCounters {
     return session;
   }
 
-  /** Counts a failure, and tells the keeper. */
+  /** Counts a failure, and tells the keeper, unless it gives the session up already. */
   final void failed(SessionKeeper keeper, GpuSession session, GpuException e) {
+    if (session.distrusted()) {
+      failed.increment();
+      return;
+    }
     (e.kind() == GpuException.Kind.OUT_OF_MEMORY ? noMemory : failed).increment();
     keeper.failed(session, e);
   }
