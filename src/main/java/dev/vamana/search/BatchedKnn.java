@@ -239,8 +239,12 @@ public final class BatchedKnn {
         continue;
       }
       checkQueries(info, part.queries());
-      AcceptDocs acceptDocs = acceptDocs(context, weight);
       SegmentView view = SegmentViews.of(context.reader(), field);
+      if (view != null && view.size() == 0) {
+        // a merge keeps the field of vectors that are all deleted
+        continue;
+      }
+      AcceptDocs acceptDocs = acceptDocs(context, weight);
       int beam = Math.max(Math.max(k, segmentBeam(context, k)), walk.beamWidth());
       leaves.add(
           view == null

@@ -272,8 +272,14 @@ public class SimulatedGpuIT {
     for (int i = 0; i < QUERIES; i++) {
       vectors.add(VECTORS.json(i * (COUNT / QUERIES)));
     }
-    String body = "{\"field\": \"v\", \"k\": 10, \"num_candidates\": 60, \"query_vectors\": ";
+    node.client()
+        .put(
+            "/" + index.name() + "/_mapping",
+            "{\"properties\": {\"va\": {\"type\": \"alias\", \"path\": \"v\"}}}");
     for (String format : List.of("columns", "hits")) {
+      String field = format.equals("columns") ? "va" : "v";
+      String body =
+          "{\"field\": \"" + field + "\", \"k\": 10, \"num_candidates\": 60, \"query_vectors\": ";
       long items = sum(node, "by_placement");
       long launches = counter(node, "executor", "launches", "count");
       Map<String, Object> answer =

@@ -57,6 +57,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   private boolean profile;
   private TimeValue timeout;
   private Boolean allowPartialSearchResults;
+  private Integer maxConcurrentShardRequests;
 
   /** Makes a request for the given indices, or for all if there are none. */
   public BatchSearchRequest(String... indices) {
@@ -84,6 +85,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     profile = in.readBoolean();
     timeout = in.readOptionalTimeValue();
     allowPartialSearchResults = in.readOptionalBoolean();
+    maxConcurrentShardRequests = in.readOptionalVInt();
   }
 
   @Override
@@ -107,6 +109,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
     out.writeBoolean(profile);
     out.writeOptionalTimeValue(timeout);
     out.writeOptionalBoolean(allowPartialSearchResults);
+    out.writeOptionalVInt(maxConcurrentShardRequests);
   }
 
   static WalkChange readWalk(StreamInput in) throws IOException {
@@ -172,6 +175,14 @@ public final class BatchSearchRequest extends UntypedActionRequest
       errors =
           ValidateActions.addValidationError(
               "[similarity] must be a finite number, got [" + similarity + "]", errors);
+    }
+    if (maxConcurrentShardRequests() < 1) {
+      errors =
+          ValidateActions.addValidationError(
+              "[max_concurrent_shard_requests] must be at least [1], got ["
+                  + maxConcurrentShardRequests
+                  + "]",
+              errors);
     }
     if (columnar && (fields.isEmpty() == false || (source != null && source.fetchSource()))) {
       errors =
@@ -395,6 +406,21 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /** Sets whether to return the hits of some shards if others fail; null for the default. */
   public BatchSearchRequest allowPartialSearchResults(Boolean allow) {
     allowPartialSearchResults = allow;
+    return this;
+  }
+
+  /** Most shards of a node that are searched at a time; the default is that of searches. */
+  public int maxConcurrentShardRequests() {
+    return maxConcurrentShardRequests == null
+        ? SearchRequest.DEFAULT_MAX_CONCURRENT_SHARD_REQUESTS
+        : maxConcurrentShardRequests;
+  }
+
+  /**
+   * Sets the most shards of a node that are searched at a time, at least 1; null for the default.
+   */
+  public BatchSearchRequest maxConcurrentShardRequests(Integer most) {
+    maxConcurrentShardRequests = most;
     return this;
   }
 

@@ -38,6 +38,7 @@ final class BatchSearchRun {
   private final Elapsed elapsed;
   private final BatchSearchTask task;
   private final List<ShardTargets.Copies> shards;
+  private final ShardTurns turns;
   private final ShardQuery query;
   private final FetchSpec fetch;
   private final boolean profile;
@@ -58,6 +59,7 @@ final class BatchSearchRun {
    * Makes a run.
    *
    * @param elapsed the time since the request arrived
+   * @param turns how many shards are searched at a time
    * @param profile whether to answer what the batch cost
    * @param charge memory charge, passed to the response, or closed on failure
    */
@@ -66,6 +68,7 @@ final class BatchSearchRun {
       Elapsed elapsed,
       BatchSearchTask task,
       List<ShardTargets.Copies> shards,
+      ShardTurns turns,
       ShardQuery query,
       FetchSpec fetch,
       boolean profile,
@@ -75,6 +78,7 @@ final class BatchSearchRun {
     this.elapsed = elapsed;
     this.task = task;
     this.shards = shards;
+    this.turns = turns;
     this.query = query;
     this.fetch = fetch;
     this.profile = profile;
@@ -138,8 +142,41 @@ final class BatchSearchRun {
               query(shard, failure, done);
             },
             done);
+    long bytes = client.copies(node) ? query.vectors().ramBytesUsed() : 0;
+    turns.take(node, bytes, ended -> send(node, bytes, of.target(), next, ended, done));
+  }
+
+  /**
+   * Sends a query, unless the run has failed while it waited.
+   *
+   * @param bytes memory of the message, which is charged until the answer comes
+   * @param ended to be run then
+   */
+  private void send(
+      String node,
+      long bytes,
+      ShardRequest.ShardTarget target,
+      ActionListener<ShardQueryResponse> next,
+      Runnable ended,
+      ActionListener<Void> done) {
+    try {
+      failIfEnded();
+      charge.add(bytes);
+    } catch (Exception e) {
+      ownFailure.compareAndSet(null, e);
+      ended.run();
+      done.onResponse(null);
+      return;
+    }
     client.query(
-        node, new ShardQueryRequest(of.target(), query, shards.size() == 1 ? fetch : null), next);
+        node,
+        new ShardQueryRequest(target, query, shards.size() == 1 ? fetch : null),
+        ActionListener.runBefore(
+            next,
+            () -> {
+              charge.release(bytes);
+              ended.run();
+            }));
   }
 
   /**
@@ -202,14 +239,15 @@ final class BatchSearchRun {
     int vectors = query.vectors().count();
     long mergedBytes = MergedHits.ramBytesUsed(found, vectors, query.k());
     charge.add(mergedBytes);
-    MergedHits merged = MergedHits.of(hits, vectors, query.k());
+    MergedHits merged = MergedHits.of(hits, vectors, query.k(), task::ensureNotCancelled);
+    List<DistinctDocs> docs = merged.distinctDocs(shards.size());
     forgetHits();
     long mergeNanos = merging.nanos();
     try (RefCountingRunnable pending =
         new RefCountingRunnable(completing(() -> respond(merged, mergedBytes, mergeNanos)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
-          fetch(shard, answered.get(shard), merged.distinctDocs(shard), pending.acquireListener());
+          fetch(shard, answered.get(shard), docs.get(shard), pending.acquireListener());
         }
       }
     }
@@ -248,6 +286,13 @@ final class BatchSearchRun {
   private void fetch(int shard, Answered found, DistinctDocs docs, ActionListener<Void> done) {
     if (found.response().fetched() != null) {
       fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
+      done.onResponse(null);
+      return;
+    }
+    if (docs.docs().length == 0) {
+      free(shard);
+      FetchedDocs none = new FetchedDocs(DocIds.of(), null);
+      fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, none));
       done.onResponse(null);
       return;
     }

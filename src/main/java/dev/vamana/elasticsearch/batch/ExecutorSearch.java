@@ -49,23 +49,25 @@ final class ExecutorSearch {
    * not in this plugin's format, or if a query is not a plain one without rescoring.
    *
    * @param searcher its timeout ends the search
+   * @param queries queries of one field, by the name that segments have it under
    */
-  static ExecutorSearch of(IndexSearcher searcher, String field, Query[] queries) {
+  static ExecutorSearch of(IndexSearcher searcher, Query[] queries) {
     SearchExecutor executor = ExecutorRegistry.current();
     if (executor == null) {
       return null;
-    }
-    for (LeafReaderContext leaf : searcher.getIndexReader().leaves()) {
-      FieldInfo info = leaf.reader().getFieldInfos().fieldInfo(field);
-      boolean stored = info != null && info.hasVectorValues();
-      if (stored && SegmentViews.of(leaf.reader(), field) == null) {
-        return null;
-      }
     }
     for (Query query : queries) {
       Query plain = plain(query);
       if (plain instanceof ESKnnFloatVectorQuery == false
           && plain instanceof ESKnnByteVectorQuery == false) {
+        return null;
+      }
+    }
+    String field = field(plain(queries[0]));
+    for (LeafReaderContext leaf : searcher.getIndexReader().leaves()) {
+      FieldInfo info = leaf.reader().getFieldInfos().fieldInfo(field);
+      boolean stored = info != null && info.hasVectorValues();
+      if (stored && SegmentViews.of(leaf.reader(), field) == null) {
         return null;
       }
     }
@@ -137,6 +139,12 @@ final class ExecutorSearch {
     ScoreDoc[] best = new ScoreDoc[count];
     System.arraycopy(hits, 0, best, 0, count);
     return best;
+  }
+
+  private static String field(Query query) {
+    return query instanceof KnnFloatVectorQuery floats
+        ? floats.getField()
+        : ((KnnByteVectorQuery) query).getField();
   }
 
   private static Query filter(Query query) {

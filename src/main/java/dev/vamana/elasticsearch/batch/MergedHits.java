@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.batch;
 
+import java.util.Arrays;
 import java.util.List;
 
 /**
@@ -37,8 +38,9 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
    * @param hits hits of each shard; null for shards without hits
    * @param queries number of queries
    * @param k most hits per query
+   * @param check run before each query; ends the merge with what it throws
    */
-  static MergedHits of(List<ShardHits> hits, int queries, int k) {
+  static MergedHits of(List<ShardHits> hits, int queries, int k, Runnable check) {
     int[] ends = new int[queries];
     int total = 0;
     for (int query = 0; query < queries; query++) {
@@ -50,36 +52,82 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
       ends[query] = total;
     }
     MergedHits merged = new MergedHits(ends, new int[total], new int[total], new float[total]);
-    int[] next = new int[hits.size()];
+    Heads heads = new Heads(hits);
     for (int query = 0; query < queries; query++) {
-      merged.fill(query, hits, next);
+      check.run();
+      heads.ofQuery(query);
+      for (int i = merged.start(query); i < ends[query]; i++) {
+        heads.take(merged, i);
+      }
     }
     return merged;
   }
 
-  /**
-   * Fills in the hits of one query by taking the best remaining hit repeatedly.
-   *
-   * @param next scratch memory, one position per shard
-   */
-  private void fill(int query, List<ShardHits> hits, int[] next) {
-    for (int shard = 0; shard < next.length; shard++) {
-      next[shard] = hits.get(shard) == null ? 0 : hits.get(shard).start(query);
+  /** The best remaining hit of each shard, as a heap of shards: the best of all comes first. */
+  private static final class Heads {
+    private final ShardHits[] hits;
+    private final int[] next;
+    private final int[] end;
+    private final int[] heap;
+    private int size;
+
+    Heads(List<ShardHits> hits) {
+      this.hits = hits.toArray(ShardHits[]::new);
+      this.next = new int[hits.size()];
+      this.end = new int[hits.size()];
+      this.heap = new int[hits.size()];
     }
-    for (int i = start(query); i < ends[query]; i++) {
-      int best = -1;
-      for (int shard = 0; shard < next.length; shard++) {
-        ShardHits candidates = hits.get(shard);
-        if (candidates != null
-            && next[shard] < candidates.ends()[query]
-            && (best < 0
-                || candidates.scores()[next[shard]] > hits.get(best).scores()[next[best]])) {
-          best = shard;
+
+    /** Goes on to the hits of a query. */
+    void ofQuery(int query) {
+      size = 0;
+      for (int shard = 0; shard < hits.length; shard++) {
+        if (hits[shard] != null) {
+          next[shard] = hits[shard].start(query);
+          end[shard] = hits[shard].ends()[query];
+          if (next[shard] < end[shard]) {
+            heap[size++] = shard;
+          }
         }
       }
-      shards[i] = best;
-      docs[i] = hits.get(best).docs()[next[best]];
-      scores[i] = hits.get(best).scores()[next[best]++];
+      for (int at = size / 2 - 1; at >= 0; at--) {
+        sink(at);
+      }
+    }
+
+    /** Takes the best hit. */
+    void take(MergedHits merged, int i) {
+      int shard = heap[0];
+      int hit = next[shard]++;
+      merged.shards[i] = shard;
+      merged.docs[i] = hits[shard].docs()[hit];
+      merged.scores[i] = hits[shard].scores()[hit];
+      if (next[shard] == end[shard]) {
+        heap[0] = heap[--size];
+      }
+      sink(0);
+    }
+
+    private void sink(int from) {
+      int at = from;
+      int shard = heap[at];
+      for (int child = 2 * at + 1; child < size; child = 2 * at + 1) {
+        if (child + 1 < size && isBefore(heap[child + 1], heap[child])) {
+          child++;
+        }
+        if (isBefore(shard, heap[child])) {
+          break;
+        }
+        heap[at] = heap[child];
+        at = child;
+      }
+      heap[at] = shard;
+    }
+
+    private boolean isBefore(int shard, int other) {
+      float score = hits[shard].scores()[next[shard]];
+      float than = hits[other].scores()[next[other]];
+      return score > than || (score == than && shard < other);
     }
   }
 
@@ -88,19 +136,23 @@ record MergedHits(int[] ends, int[] shards, int[] docs, float[] scores) {
     return query == 0 ? 0 : ends[query - 1];
   }
 
-  /** The documents of a shard that are hits, ascending and distinct. */
-  DistinctDocs distinctDocs(int shard) {
-    int total = 0;
-    for (int of : shards) {
-      total += of == shard ? 1 : 0;
+  /**
+   * The documents of each shard that are hits, ascending and distinct.
+   *
+   * @param count number of shards
+   */
+  List<DistinctDocs> distinctDocs(int count) {
+    int[] hitsOf = new int[count];
+    for (int shard : shards) {
+      hitsOf[shard]++;
     }
-    int[] own = new int[total];
-    int count = 0;
+    int[][] own = new int[count][];
+    for (int shard = 0; shard < count; shard++) {
+      own[shard] = new int[hitsOf[shard]];
+    }
     for (int i = 0; i < docs.length; i++) {
-      if (shards[i] == shard) {
-        own[count++] = docs[i];
-      }
+      own[shards[i]][--hitsOf[shards[i]]] = docs[i];
     }
-    return DistinctDocs.of(own, count);
+    return Arrays.stream(own).map(of -> DistinctDocs.of(of, of.length)).toList();
   }
 }

@@ -8,6 +8,9 @@ import org.elasticsearch.action.ActionListener;
  */
 interface ShardClient {
 
+  /** Whether requests to a node are copied into messages; a node reads its own as they are. */
+  boolean copies(String node);
+
   /** Searches a copy. */
   void query(String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener);
 
@@ -17,7 +20,7 @@ interface ShardClient {
   /**
    * Closes the reader that a search has left open; also when the batched search is cancelled.
    *
-   * @param request asks for no documents
+   * @param request its documents are not read
    */
   void free(String node, ShardFetchRequest request);
 }

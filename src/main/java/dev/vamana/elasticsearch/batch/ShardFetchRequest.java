@@ -20,8 +20,7 @@ final class ShardFetchRequest extends ShardRequest {
   /**
    * Makes a request.
    *
-   * @param docs distinct documents in ascending order; with none, the request only closes the
-   *     reader
+   * @param docs distinct documents in ascending order
    * @param batch the search that found them, for the log
    */
   ShardFetchRequest(

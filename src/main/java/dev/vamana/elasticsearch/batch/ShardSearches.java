@@ -70,7 +70,7 @@ final class ShardSearches {
                             queryReader(reader, request, filters, task, elapsed, last)))));
   }
 
-  /** Fetches documents and closes the reader. Returns at once. */
+  /** Fetches documents, on this thread and others, and closes the reader. */
   void fetch(
       ShardFetchRequest request, BatchSearchTask task, ActionListener<ShardFetchResponse> answer) {
     task.start(0, 1);
@@ -79,11 +79,8 @@ final class ShardSearches {
         ActionListener.releaseAfter(
             ActionListener.runBefore(answer, () -> service.freeReaderContext(request.reader())),
             charge);
-    searchPool()
-        .execute(
-            ActionRunnable.wrap(
-                freeing,
-                next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new))));
+    ActionListener.run(
+        freeing, next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new)));
   }
 
   private Executor searchPool() {

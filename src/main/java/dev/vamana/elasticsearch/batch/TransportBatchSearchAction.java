@@ -4,6 +4,7 @@ import dev.vamana.elasticsearch.recall.RecallMonitor;
 import dev.vamana.elasticsearch.recall.RecallSampler;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.action.support.ChannelActionListener;
@@ -16,6 +17,7 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.Rewriteable;
 import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.monitor.jvm.JvmInfo;
 import org.elasticsearch.search.SearchService;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
@@ -37,6 +39,12 @@ public final class TransportBatchSearchAction
 
   /** Name of the action that fetches documents from a shard and closes the reader. */
   static final String FETCH = TYPE.name() + "[shard/fetch]";
+
+  /** Name of the action that closes a reader from which nothing is fetched. */
+  static final String FREE = TYPE.name() + "[shard/free]";
+
+  /** Share of the heap that one search's copies of its vectors may take, as a divisor. */
+  private static final int COPIES_OF_HEAP = 10;
 
   private final TransportService transport;
   private final ClusterService cluster;
@@ -86,6 +94,15 @@ public final class TransportBatchSearchAction
         ShardFetchRequest::new,
         (request, channel, task) ->
             shards.fetch(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
+    // searches that wait, or that fill the queue, must not keep readers open
+    transport.registerRequestHandler(
+        FREE,
+        threadPool.generic(),
+        ShardFetchRequest::new,
+        (request, channel, task) -> {
+          service.freeReaderContext(request.reader());
+          channel.sendResponse(ActionResponse.Empty.INSTANCE);
+        });
   }
 
   @Override
@@ -144,6 +161,9 @@ public final class TransportBatchSearchAction
                         elapsed,
                         task,
                         targets.shards(),
+                        new ShardTurns(
+                            request.maxConcurrentShardRequests(),
+                            JvmInfo.jvmInfo().getMem().getHeapMax().getBytes() / COPIES_OF_HEAP),
                         shardQuery(request, filters, nowMillis),
                         FetchSpec.of(request),
                         request.profile(),

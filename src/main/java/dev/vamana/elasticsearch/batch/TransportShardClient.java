@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.batch;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionListenerResponseHandler;
+import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.action.NoShardAvailableActionException;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
@@ -32,6 +33,11 @@ final class TransportShardClient implements ShardClient {
     this.nodes = nodes;
     this.executor = executor;
     this.task = task;
+  }
+
+  @Override
+  public boolean copies(String node) {
+    return node.equals(nodes.getLocalNodeId()) == false;
   }
 
   @Override
@@ -75,11 +81,11 @@ final class TransportShardClient implements ShardClient {
   public void free(String node, ShardFetchRequest request) {
     transport.sendRequest(
         nodes.get(node),
-        TransportBatchSearchAction.FETCH,
+        TransportBatchSearchAction.FREE,
         request,
         new ActionListenerResponseHandler<>(
-            ActionListener.<ShardFetchResponse>noop(),
-            ShardFetchResponse::new,
+            ActionListener.<ActionResponse.Empty>noop(),
+            in -> ActionResponse.Empty.INSTANCE,
             TransportResponseHandler.TRANSPORT_WORKER));
   }
 }

@@ -179,6 +179,7 @@ final class VectorQueries {
       return exact(vector, filter);
     }
     IndexSettings settings = context.getIndexSettings();
+    // as the executor, which tries every candidate too, whatever the index says of its searches
     Query made =
         field.createKnnQuery(
             vector,
@@ -190,7 +191,7 @@ final class VectorQueries {
             query.similarity(),
             null,
             settings.getHnswFilterHeuristic(),
-            settings.getHnswEarlyTermination(),
+            false,
             settings.isSliceEnabled(),
             context.getSliceRouting());
     return query.walk().isNone() ? made : walking(made);

@@ -141,7 +141,7 @@ final class VectorSearch {
     for (int i = 0; i < slice.length; i++) {
       slice[i] = queries.of(numbers[i]);
     }
-    ExecutorSearch executor = ExecutorSearch.of(timedSearcher(), query.field(), slice);
+    ExecutorSearch executor = ExecutorSearch.of(timedSearcher(), slice);
     if (executor == null) {
       threads.forEach(slice.length, GRAIN, i -> searchOne(slice[i], query.k(), numbers[i], hits));
       return;

@@ -62,6 +62,8 @@ public class BatchSearchRequestTests {
     assertRefused(valid().k(10_001), "[k]", "got [10001]");
     assertRefused(valid().k(20).numCandidates(19), "[num_candidates]", "[20]", "got [19]");
     assertRefused(valid().numCandidates(10_001), "[num_candidates]", "got [10001]");
+    assertRefused(
+        valid().maxConcurrentShardRequests(0), "[max_concurrent_shard_requests]", "got [0]");
     assertRefused(valid().similarity(Float.NaN), "[similarity]", "NaN");
     List<QueryBuilder> three = new ArrayList<>();
     for (int i = 0; i < 3; i++) {

@@ -5,7 +5,10 @@ import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
@@ -34,6 +37,48 @@ public class BatchSearchRunTests {
     assertEquals(Map.of(), copies.open);
   }
 
+  /** Of the nodes, only those are asked for documents that have some; the readers are closed. */
+  @Test
+  public void testShardWithoutWinners() {
+    copies.poor.add(TestCopies.node(1, 0));
+    for (boolean idsOnly : new boolean[] {true, false}) {
+      copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), idsOnly);
+      assertEquals(
+          List.of(TestCopies.node(0, 0), TestCopies.node(2, 0)), List.copyOf(copies.fetchedFrom));
+      assertEquals(Map.of(), copies.open);
+      assertEquals(0, copies.response.shards().failures().length);
+      copies.response.decRef();
+    }
+  }
+
+  /** Each copy of the vectors is charged while it is on its way. */
+  @Test
+  public void testCopiesOfVectorsAreCharged() {
+    long vectors = QueryVectors.ofFloats(new float[TestCopies.QUERIES][3]).ramBytesUsed();
+    CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);
+    List<Long> first = new ArrayList<>();
+    copies.onQuery = node -> first.add(breaker.getUsed());
+    copies.run(breaker, true);
+    long after = breaker.getUsed();
+    copies.response.decRef();
+    assertEquals(0, first.get(0).longValue());
+    copies.copied = true;
+    copies.run(breaker, true);
+    assertEquals(after, breaker.getUsed());
+    copies.response.decRef();
+    for (int shard = 0; shard < TestCopies.SHARDS; shard++) {
+      long more = first.get(TestCopies.SHARDS + shard) - first.get(shard);
+      assertEquals(vectors, more);
+    }
+
+    CircuitBreaker tooSmall = RequestBreaker.withLimit(vectors - 1);
+    copies.onQuery = node -> {};
+    copies.run(tooSmall, true);
+    assertEquals(RestStatus.TOO_MANY_REQUESTS, ExceptionsHelper.status(copies.failure));
+    assertEquals("no node was asked", List.of(), copies.asked);
+    assertEquals(0, tooSmall.getUsed());
+  }
+
   @Test
   public void testTookIsTheTimeOfTheClock() {
     copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
@@ -49,7 +94,7 @@ public class BatchSearchRunTests {
       for (long limit = 100; ; limit += limit / 4) {
         CircuitBreaker breaker = RequestBreaker.withLimit(limit);
         copies.run(breaker, idsOnly);
-        assertEquals("limit " + limit, TestCopies.SHARDS, copies.asked.size());
+        assertEquals("limit " + limit, Set.copyOf(copies.asked).size(), copies.asked.size());
         assertEquals("limit " + limit, Map.of(), copies.open);
         if (copies.response != null) {
           assertEquals(TestCopies.QUERIES, copies.response.hits().queries());

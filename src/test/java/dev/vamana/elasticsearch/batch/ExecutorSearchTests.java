@@ -68,7 +68,7 @@ public class ExecutorSearchTests extends LuceneTestCase {
     try (Directory directory = newDirectory();
         IndexWriter writer = new IndexWriter(directory, config());
         DirectoryReader reader = DirectoryReader.open(writer)) {
-      assertNull(ExecutorSearch.of(new IndexSearcher(reader), FIELD, new Query[0]));
+      assertNull(ExecutorSearch.of(new IndexSearcher(reader), new Query[0]));
     }
   }
 
@@ -140,8 +140,7 @@ public class ExecutorSearchTests extends LuceneTestCase {
         ExecutorRegistry.Installation installed = ExecutorRegistry.install(() -> executor)) {
       assertSame(executor, installed.executor());
       ScoreDoc[][] found =
-          ExecutorSearch.of(searcher, FIELD, queries)
-              .search(queries, k, leastScore, WalkChange.NONE);
+          ExecutorSearch.of(searcher, queries).search(queries, k, leastScore, WalkChange.NONE);
       int same = 0;
       int all = 0;
       for (int i = 0; i < queries.length; i++) {

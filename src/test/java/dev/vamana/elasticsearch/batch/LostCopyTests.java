@@ -293,7 +293,8 @@ public class LostCopyTests extends RandomizedTest {
         }
         assertNothingLeft(breaker);
       }
-      assertEquals(Set.of(SHARDS, 2 * SHARDS), asked);
+      // in the first search and in the second one; a search that fails asks no more shards
+      assertTrue(asked.toString(), asked.containsAll(Set.of(SHARDS, 2 * SHARDS)));
       copies.response = null;
     }
   }

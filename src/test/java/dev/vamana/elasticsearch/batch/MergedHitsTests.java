@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.batch;
 
 import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertThrows;
 
 import java.util.ArrayList;
 import java.util.Collections;
@@ -19,7 +20,7 @@ public class MergedHitsTests {
   public void testRandomHits() {
     Random random = new Random(3);
     for (int round = 0; round < 200; round++) {
-      int shards = 1 + random.nextInt(4);
+      int shards = 1 + random.nextInt(12);
       int queries = 1 + random.nextInt(5);
       int k = 1 + random.nextInt(6);
       ScoreDoc[][][] found = new ScoreDoc[shards][queries][];
@@ -60,7 +61,7 @@ public class MergedHitsTests {
   }
 
   private static void assertMerged(List<ShardHits> hits, ScoreDoc[][][] found, int queries, int k) {
-    MergedHits merged = MergedHits.of(hits, queries, k);
+    MergedHits merged = MergedHits.of(hits, queries, k, () -> {});
     for (int query = 0; query < queries; query++) {
       TopDocs[] perShard = new TopDocs[found.length];
       for (int shard = 0; shard < found.length; shard++) {
@@ -91,8 +92,28 @@ public class MergedHitsTests {
             new int[] {0, 1, 0, 0, 1},
             new int[] {9, 4, 2, 9, 1},
             new float[] {5, 4, 3, 2, 1});
-    assertArrayEquals(new int[] {2, 9}, merged.distinctDocs(0).docs());
-    assertArrayEquals(new int[] {1, 4}, merged.distinctDocs(1).docs());
-    assertArrayEquals(new int[0], merged.distinctDocs(2).docs());
+    List<DistinctDocs> docs = merged.distinctDocs(3);
+    assertArrayEquals(new int[] {2, 9}, docs.get(0).docs());
+    assertArrayEquals(new int[] {1, 4}, docs.get(1).docs());
+    assertArrayEquals(new int[0], docs.get(2).docs());
+  }
+
+  /** Such as by a cancelled task. */
+  @Test
+  public void testEndedByTheCheck() {
+    ShardHits hits = new ShardHits(new int[] {1, 2}, new int[] {5, 6}, new float[] {1, 1});
+    int[] checks = new int[1];
+    assertThrows(
+        IllegalStateException.class,
+        () ->
+            MergedHits.of(
+                List.of(hits),
+                2,
+                1,
+                () -> {
+                  if (++checks[0] == 2) {
+                    throw new IllegalStateException();
+                  }
+                }));
   }
 }

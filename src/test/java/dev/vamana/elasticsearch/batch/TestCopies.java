@@ -61,6 +61,15 @@ final class TestCopies implements ShardClient {
       request ->
           (BatchSearchTask) request.createTask(1, "type", "action", TaskId.EMPTY_TASK_ID, Map.of());
 
+  /** The nodes whose copies have no hits. */
+  final Set<String> poor = new HashSet<>();
+
+  /** The nodes that were asked for documents, in this order. */
+  final List<String> fetchedFrom = new ArrayList<>();
+
+  /** Whether requests to nodes are copied. */
+  boolean copied;
+
   boolean mapped = true;
   boolean allowPartial = true;
   BatchSearchTask task;
@@ -109,6 +118,11 @@ final class TestCopies implements ShardClient {
   }
 
   @Override
+  public boolean copies(String node) {
+    return copied;
+  }
+
+  @Override
   public void query(
       String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener) {
     asked.add(node);
@@ -121,7 +135,7 @@ final class TestCopies implements ShardClient {
     }
     ShardSearchContextId reader = new ShardSearchContextId("session", asked.size());
     open.put(reader, node);
-    ShardHits hits = hits(node);
+    ShardHits hits = poor.contains(node) ? ShardHits.none(QUERIES) : hits(node);
     listener.onResponse(
         new ShardQueryResponse(
             hits,
@@ -138,6 +152,7 @@ final class TestCopies implements ShardClient {
       String node, ShardFetchRequest request, ActionListener<ShardFetchResponse> listener) {
     assertTrue("fetched from a closed reader", node.equals(open.get(request.reader())));
     onFetch.run();
+    fetchedFrom.add(node);
     if (lost.containsKey(node)) {
       listener.onFailure(lost.get(node));
       return;
@@ -185,6 +200,7 @@ final class TestCopies implements ShardClient {
             allowPartial,
             17);
     asked.clear();
+    fetchedFrom.clear();
     response = null;
     failure = null;
     task = newTask.apply(new BatchSearchRequest());
@@ -193,6 +209,7 @@ final class TestCopies implements ShardClient {
             new Elapsed(nanos::get),
             task,
             IntStream.range(0, SHARDS).mapToObj(TestCopies::shard).toList(),
+            new ShardTurns(5, 1),
             query,
             new FetchSpec(idsOnly, null, List.of()),
             false,

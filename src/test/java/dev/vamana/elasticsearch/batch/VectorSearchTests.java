@@ -98,13 +98,14 @@ public class VectorSearchTests extends LuceneTestCase {
     return vector;
   }
 
+  /** A query of the field by another name, as requests may give it; see FilteredQueries. */
   private static ShardQuery query(int vectors, int k, int candidates, List<QueryBuilder> filters) {
     float[][] floats = new float[vectors][];
     for (int i = 0; i < vectors; i++) {
       floats[i] = vector();
     }
     return new ShardQuery(
-        FIELD,
+        "alias of " + FIELD,
         QueryVectors.ofFloats(floats),
         k,
         candidates,

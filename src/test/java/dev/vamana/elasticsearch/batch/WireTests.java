@@ -157,6 +157,7 @@ public class WireTests {
     assertEquals(15, plain.numCandidates());
     assertNull(plain.vectors());
     assertNull(plain.allowPartialSearchResults());
+    assertEquals(5, plain.maxConcurrentShardRequests());
 
     List<QueryBuilder> filters = new ArrayList<>();
     filters.add(QueryBuilders.termQuery("color", "red"));
@@ -175,7 +176,8 @@ public class WireTests {
             .routing("r,s")
             .preference("_local")
             .timeout(TimeValue.timeValueSeconds(3))
-            .allowPartialSearchResults(false);
+            .allowPartialSearchResults(false)
+            .maxConcurrentShardRequests(3);
     sent.setParentTask(new TaskId("node", 5));
     BatchSearchRequest received = copy(sent, BatchSearchRequest::new);
     assertArrayEquals(sent.indices(), received.indices());
@@ -192,6 +194,7 @@ public class WireTests {
     assertEquals("_local", received.preference());
     assertEquals(sent.timeout(), received.timeout());
     assertEquals(false, received.allowPartialSearchResults());
+    assertEquals(3, received.maxConcurrentShardRequests());
     assertFalse(received.columnar());
     assertTrue(copy(sent.columnar(true), BatchSearchRequest::new).columnar());
     assertFalse(received.profile());

@@ -30,6 +30,7 @@ record RequestTemplate(
     String preference,
     TimeValue timeout,
     Boolean allowPartialSearchResults,
+    Integer maxConcurrentShardRequests,
     boolean columnar,
     XContentType bodies,
     XContentParserConfiguration parsing) {
@@ -50,6 +51,7 @@ record RequestTemplate(
         request.param("preference"),
         request.paramAsTime("timeout", null),
         request.paramAsBoolean("allow_partial_search_results", null),
+        request.paramAsInteger("max_concurrent_shard_requests", null),
         columnar(request.param(FORMAT)),
         request.getXContentType(),
         request.contentParserConfig());
@@ -112,6 +114,7 @@ record RequestTemplate(
             .preference(preference)
             .timeout(timeout)
             .allowPartialSearchResults(allowPartialSearchResults)
+            .maxConcurrentShardRequests(maxConcurrentShardRequests)
             .columnar(columnar);
     try (XContentParser parser =
         bodies.xContent().createParser(parsing, body.bytes, body.offset, body.length)) {

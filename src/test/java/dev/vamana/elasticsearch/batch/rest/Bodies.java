@@ -40,6 +40,7 @@ final class Bodies {
         null,
         null,
         null,
+        null,
         false,
         type,
         XContentParserConfiguration.EMPTY.withRegistry(QUERIES));
