@@ -74,8 +74,11 @@ final class VamanaEngineFactory implements EngineFactory {
         EngineConfig.builder(config)
             .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, notices) : codecs)
             .warmer(
-                IndexWalks.warmer(
-                    IndexWarming.warmer(config.getWarmer(), indexSettings), indexSettings))
+                new ReplacedReaders(
+                        config.getStore(), ReplacedReaders.generic(config.getThreadPool()))
+                    .warmer(
+                        IndexWalks.warmer(
+                            IndexWarming.warmer(config.getWarmer(), indexSettings), indexSettings)))
             .mergePolicy(new ReformattingMergePolicy(config.getMergePolicy(), formats))
             .build());
   }
