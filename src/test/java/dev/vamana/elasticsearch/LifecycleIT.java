@@ -215,6 +215,39 @@ public class LifecycleIT {
     assertFalse(node.log().contains("failed engine"));
   }
 
+  /** Without memory for graphs, a node with its entitlements builds them in temporary files. */
+  @Test
+  public void testGraphsAreBuiltInFilesWhereMemoryIsScarce() throws IOException {
+    long before = builds("files");
+    limitBuildMemory("\"0b\"");
+    try {
+      TestIndex index = filled("in-files", TestIndex.VAMANA);
+      index.forceMerge();
+      assertOurs(index);
+      assertTrue("no file was used", builds("files") > before);
+      assertEquals(0, builds("limit_in_bytes"));
+      assertEquals(0, builds("used_in_bytes"));
+      node.client().delete("/in-files");
+    } finally {
+      limitBuildMemory("null");
+    }
+    assertTrue(builds("limit_in_bytes") > 0);
+    assertFalse(node.log().contains("NotEntitledException"));
+  }
+
+  private static void limitBuildMemory(String limit) throws IOException {
+    node.client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"vamana.build.memory.limit\": " + limit + "}}");
+  }
+
+  private static long builds(String member) throws IOException {
+    Map<String, Object> stats = node.client().get("/_vamana/_local/stats/memory");
+    Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
+    return ((Number) NodeClient.at(only, "memory", "builds", member)).longValue();
+  }
+
   private static void awaitBuilding(boolean expected) throws IOException, InterruptedException {
     long deadline = System.nanoTime() + TimeUnit.SECONDS.toNanos(60);
     while (PluginNode.buildPool(node).active() > 0 != expected) {
