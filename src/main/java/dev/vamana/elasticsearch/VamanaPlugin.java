@@ -86,6 +86,7 @@ public final class VamanaPlugin extends Plugin
   private ThreadPool threads;
   private NodeExecutor executor;
   private NodeNotices notices;
+  private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
   private CodebookSettingCheck codebookCheck;
@@ -142,9 +143,11 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public void onIndexModule(IndexModule module) {
+    damaged.register(module);
     IndexWarming.register(module, threads);
     RecallListener.register(module, recall);
-    if (VamanaSettings.ENABLED.get(module.getSettings()) == false) {
+    if (VamanaSettings.ENABLED.get(module.getSettings()) == false
+        && LeftoverSegments.looksAt(module.getSettings())) {
       LeftoverSegments.register(module, threads, notices);
     }
   }
@@ -169,11 +172,13 @@ public final class VamanaPlugin extends Plugin
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
     notices = new NodeNotices(threads::absoluteTimeInMillis);
+    damaged = new DamagedFiles(notices, threads.generic());
     executor =
         NodeExecutor.start(
             gpu,
             devices.apply(services.environment()),
             notices,
+            damaged,
             breaker,
             SearchWorkers.of(threads, services.environment().settings()));
     ClusterSettings settings = services.clusterService().getClusterSettings();
@@ -208,7 +213,7 @@ public final class VamanaPlugin extends Plugin
                 executor, building.statistics(), codebooks, breaker, ids, recall, notices)));
     components.add(recall);
     components.add(ids);
-    components.add(new DamagedFiles(notices));
+    components.add(damaged);
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }
