@@ -44,6 +44,7 @@ final class SegmentField implements SegmentView {
   private static final String SCALAR_BYTES = "vamana_scalars";
 
   private final String name;
+  private final Directory directory;
   private final Family family;
   private final String field;
   private final FieldMetadata metadata;
@@ -82,6 +83,7 @@ final class SegmentField implements SegmentView {
       FileChecks checks)
       throws IOException {
     this.name = name;
+    this.directory = directory;
     this.family = new Family(directory, field);
     this.field = field;
     this.metadata = metadata;
@@ -159,6 +161,11 @@ final class SegmentField implements SegmentView {
       bytes.put(SCALAR_BYTES, scalarsRegion.length());
     }
     return bytes;
+  }
+
+  @Override
+  public Directory directory() {
+    return directory;
   }
 
   @Override
@@ -251,6 +258,7 @@ final class SegmentField implements SegmentView {
 
   @Override
   public RandomVectorScorer scorer(QueryVector query) throws IOException {
+    checks.refuseDamaged();
     return new GuardedScorer(
         query.floats() != null
             ? raw.getRandomVectorScorer(field, query.floats())
@@ -271,6 +279,7 @@ final class SegmentField implements SegmentView {
 
   @Override
   public KnnVectorValues vectors() throws IOException {
+    checks.refuseDamaged();
     return encoding() == VectorEncoding.FLOAT32
         ? raw.getFloatVectorValues(field)
         : raw.getByteVectorValues(field);

@@ -237,12 +237,21 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
 
   @Override
   public FloatVectorValues getFloatVectorValues(String field) throws IOException {
+    refuseDamaged(field);
     return raw.getFloatVectorValues(field);
   }
 
   @Override
   public ByteVectorValues getByteVectorValues(String field) throws IOException {
+    refuseDamaged(field);
     return raw.getByteVectorValues(field);
+  }
+
+  private void refuseDamaged(String field) throws CorruptIndexException {
+    SegmentField view = view(field);
+    if (view != null) {
+      view.fileChecks().refuseDamaged();
+    }
   }
 
   @Override
@@ -270,6 +279,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
               + " vectors, the query is "
               + query.encoding());
     }
+    // here as well, since a device does not need a scorer
+    view.fileChecks().refuseDamaged();
     SegmentSearch.search(view, query, collector, acceptDocs);
   }
 

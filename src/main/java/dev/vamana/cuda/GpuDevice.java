@@ -84,7 +84,7 @@ public final class GpuDevice {
       if (reason instanceof GpuException e && e.contextLost()) {
         onLost.accept(e);
       } else if (reason instanceof CorruptIndexException e) {
-        listener.damaged(view.name(), e);
+        listener.damaged(view, e);
       } else {
         listener.uploadFailed(view.name(), reason);
       }

@@ -16,6 +16,7 @@ import dev.vamana.cuda.driver.KernelFallback;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SharedPages;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
@@ -124,7 +125,11 @@ final class CudaDevices implements GpuDevices {
 
   @Override
   public SearchExecutor open(
-      GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
+      GpuSettings settings,
+      NodeNotices notices,
+      DamagedFiles damaged,
+      HostMemoryAccount account,
+      Workers workers) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     ResidencyOptions memory =
         ResidencyOptions.defaults(hostBytes)
@@ -146,7 +151,7 @@ final class CudaDevices implements GpuDevices {
     List<Integer> found = machine.find(settings);
     if (found.size() == 1) {
       Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
-      return GpuDevice.open(drivers, memory, options, new GpuNotices(notices));
+      return GpuDevice.open(drivers, memory, options, new GpuNotices(notices, damaged));
     }
     List<Supplier<CudaDriver>> drivers =
         found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
@@ -162,7 +167,7 @@ final class CudaDevices implements GpuDevices {
                 () -> shared.of(drivers.get(index).get()),
                 memory,
                 options,
-                new GpuNotices(notices, found.get(index), changed));
+                new GpuNotices(notices, damaged, found.get(index), changed));
           }
 
           @Override

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.DeviceStats;
@@ -17,13 +18,18 @@ interface GpuDevices extends Closeable {
    * Probes the driver and opens the executor for the settings.
    *
    * @param notices receives notices for the operator
+   * @param damaged is told of damaged files
    * @param account counts the host memory that the executor pins for batches
    * @param workers threads that share the items of a batch that the CPU answers
    * @throws dev.vamana.cuda.driver.GpuException if there is no usable device; the message says what
    *     was probed and what was found
    */
   SearchExecutor open(
-      GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers);
+      GpuSettings settings,
+      NodeNotices notices,
+      DamagedFiles damaged,
+      HostMemoryAccount account,
+      Workers workers);
 
   /**
    * Applies changed dynamic settings to an executor.

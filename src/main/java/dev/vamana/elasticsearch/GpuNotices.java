@@ -7,6 +7,9 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
+import dev.vamana.search.SegmentView;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
 import org.apache.lucene.index.CorruptIndexException;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
@@ -21,9 +24,11 @@ final class GpuNotices implements GpuListener {
   private final DamagedFiles damaged;
   private final String gpu;
   private final Runnable changed;
+  // not from the notices, which may have no room for the first event
+  private final Set<NoticeKind> logged = ConcurrentHashMap.newKeySet();
 
-  GpuNotices(NodeNotices notices) {
-    this(notices, GPU, () -> {});
+  GpuNotices(NodeNotices notices, DamagedFiles damaged) {
+    this(notices, damaged, GPU, () -> {});
   }
 
   /**
@@ -32,13 +37,13 @@ final class GpuNotices implements GpuListener {
    * @param ordinal number of the device, which notices and the log name
    * @param changed run when the device is lost or comes back
    */
-  GpuNotices(NodeNotices notices, int ordinal, Runnable changed) {
-    this(notices, GPU + " " + ordinal, changed);
+  GpuNotices(NodeNotices notices, DamagedFiles damaged, int ordinal, Runnable changed) {
+    this(notices, damaged, GPU + " " + ordinal, changed);
   }
 
-  private GpuNotices(NodeNotices notices, String gpu, Runnable changed) {
+  private GpuNotices(NodeNotices notices, DamagedFiles damaged, String gpu, Runnable changed) {
     this.notices = notices;
-    this.damaged = new DamagedFiles(notices);
+    this.damaged = damaged;
     this.gpu = gpu;
     this.changed = changed;
   }
@@ -78,7 +83,8 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void refused(String segment, GpuException cause) {
-    if (notices.add(NoticeKind.PLACEMENT_REFUSED, gpu, segment + ": " + cause.getMessage())) {
+    notices.add(NoticeKind.PLACEMENT_REFUSED, gpu, segment + ": " + cause.getMessage());
+    if (logged.add(NoticeKind.PLACEMENT_REFUSED)) {
       logger.warn(
           "the driver refused a placement of {}, trying others: {} (logged once;"
               + " GET /_vamana/stats has the counts)",
@@ -89,7 +95,8 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void uploadFailed(String segment, Throwable cause) {
-    if (notices.add(NoticeKind.UPLOAD_FAILED, gpu, segment + ": " + cause)) {
+    notices.add(NoticeKind.UPLOAD_FAILED, gpu, segment + ": " + cause);
+    if (logged.add(NoticeKind.UPLOAD_FAILED)) {
       logger.warn(
           "{} cannot be uploaded to the GPU and is searched on the CPU: {} (logged once;"
               + " GET /_vamana/stats has the counts)",
@@ -99,7 +106,7 @@ final class GpuNotices implements GpuListener {
   }
 
   @Override
-  public void damaged(String segment, CorruptIndexException cause) {
+  public void damaged(SegmentView segment, CorruptIndexException cause) {
     damaged.found(segment, cause);
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
 import dev.vamana.elasticsearch.stats.DeviceSection;
@@ -43,6 +44,7 @@ final class NodeExecutor implements Closeable {
    * outcome once.
    *
    * @param notices receives notices for the operator
+   * @param damaged is told of damaged files
    * @param account counts the host memory that the executor pins for batches
    * @param workers threads that share the items of a batch that the CPU answers
    * @throws IllegalStateException if a GPU is required and there is no usable one; the message says
@@ -52,6 +54,7 @@ final class NodeExecutor implements Closeable {
       GpuSettings settings,
       GpuDevices devices,
       NodeNotices notices,
+      DamagedFiles damaged,
       HostMemoryAccount account,
       Workers workers) {
     if (settings.mode() == GpuMode.OFF) {
@@ -61,7 +64,8 @@ final class NodeExecutor implements Closeable {
     ExecutorRegistry.Installation installation;
     try {
       installation =
-          ExecutorRegistry.install(() -> devices.open(settings, notices, account, workers));
+          ExecutorRegistry.install(
+              () -> devices.open(settings, notices, damaged, account, workers));
     } catch (RuntimeException | LinkageError e) {
       // An unsuitable driver can also cause linkage errors, at any call. None of these errors may
       // keep the node from searching.

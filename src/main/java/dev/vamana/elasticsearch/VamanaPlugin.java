@@ -91,6 +91,7 @@ public final class VamanaPlugin extends Plugin
   private ThreadPool threads;
   private NodeExecutor executor;
   private NodeNotices notices;
+  private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
   private CodebookSettingCheck codebookCheck;
@@ -154,9 +155,11 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public void onIndexModule(IndexModule module) {
+    damaged.register(module);
     IndexWarming.register(module, threads);
     RecallListener.register(module, recall);
-    if (VamanaSettings.ENABLED.get(module.getSettings()) == false) {
+    if (VamanaSettings.ENABLED.get(module.getSettings()) == false
+        && LeftoverSegments.looksAt(module.getSettings())) {
       LeftoverSegments.register(module, threads, notices);
     }
   }
@@ -181,11 +184,13 @@ public final class VamanaPlugin extends Plugin
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
     notices = new NodeNotices(threads::absoluteTimeInMillis);
+    damaged = new DamagedFiles(notices, threads.generic());
     executor =
         NodeExecutor.start(
             gpu,
             devices.apply(services.environment()),
             notices,
+            damaged,
             breaker,
             SearchWorkers.of(threads, services.environment().settings()));
     ClusterSettings settings = services.clusterService().getClusterSettings();
@@ -220,7 +225,7 @@ public final class VamanaPlugin extends Plugin
             new NodeStatsSource(executor, building, codebooks, breaker, ids, recall, notices)));
     components.add(recall);
     components.add(ids);
-    components.add(new DamagedFiles(notices));
+    components.add(damaged);
     components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }

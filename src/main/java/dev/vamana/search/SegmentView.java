@@ -12,6 +12,7 @@ import java.util.function.Supplier;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.store.Directory;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
@@ -22,6 +23,14 @@ public interface SegmentView {
 
   /** Returns segment and field, for messages. */
   String name();
+
+  /**
+   * Returns the directory of the segment's index, which no wrapper hides and which is not a
+   * compound file; null if the segment is of no index.
+   */
+  default Directory directory() {
+    return null;
+  }
 
   /**
    * Returns what the segments have in common that the same queries search, compared by {@code
@@ -75,7 +84,11 @@ public interface SegmentView {
   /** Returns the copies of accepted ordinals, always the same object. */
   AcceptedOrdinals acceptedOrdinals();
 
-  /** Returns exact scores of a query, for use by the calling thread only. */
+  /**
+   * Returns exact scores of a query, for use by the calling thread only.
+   *
+   * @throws org.apache.lucene.index.CorruptIndexException if a file is known to be damaged
+   */
   RandomVectorScorer scorer(QueryVector query) throws IOException;
 
   /**
@@ -104,7 +117,11 @@ public interface SegmentView {
     return null;
   }
 
-  /** Returns the raw vectors by ordinal, for use by the calling thread only. */
+  /**
+   * Returns the raw vectors by ordinal, for use by the calling thread only.
+   *
+   * @throws org.apache.lucene.index.CorruptIndexException if a file is known to be damaged
+   */
   KnnVectorValues vectors() throws IOException;
 
   /** Returns the codebook of the segment's codes, or null without codes. */

@@ -57,6 +57,18 @@ public final class FileCheck {
   }
 
   /**
+   * Refuses a file that is known to be damaged. Cheap, since nothing is read.
+   *
+   * @throws CorruptIndexException if the file has been compared, and is damaged
+   */
+  void refuseDamaged() throws CorruptIndexException {
+    CorruptIndexException known = damage;
+    if (known != null) {
+      throw new CorruptIndexException(known.getOriginalMessage(), known.getResourceDescription());
+    }
+  }
+
+  /**
    * Compares the file, unless that has been done.
    *
    * @param abort throws when the work should stop; called every few megabytes, by two threads
@@ -95,10 +107,7 @@ public final class FileCheck {
   }
 
   private void checkOnce(Runnable abort) throws IOException {
-    CorruptIndexException known = damage;
-    if (known != null) {
-      throw new CorruptIndexException(known.getOriginalMessage(), known.getResourceDescription());
-    }
+    refuseDamaged();
     if (intact) {
       return;
     }

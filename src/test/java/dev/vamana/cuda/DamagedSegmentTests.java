@@ -27,8 +27,11 @@ import org.apache.lucene.codecs.CodecUtil;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.search.AcceptDocs;
+import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IOContext;
 import org.apache.lucene.store.IndexInput;
@@ -48,8 +51,8 @@ public class DamagedSegmentTests extends GpuTestCase {
     final List<Throwable> failures = new ArrayList<>();
 
     @Override
-    public synchronized void damaged(String segment, CorruptIndexException cause) {
-      damaged.add(segment + ": " + cause.getMessage());
+    public synchronized void damaged(SegmentView segment, CorruptIndexException cause) {
+      damaged.add(segment.name() + ": " + cause.getMessage());
     }
 
     @Override
@@ -187,12 +190,9 @@ public class DamagedSegmentTests extends GpuTestCase {
       // neither a search nor a warm-up brings it there
       for (int i = 0; i < 2; i++) {
         executor.warm(views.get(0));
-        try {
-          executor.search(List.of(item(views.get(0)), item(views.get(1))));
-        } catch (CorruptIndexException e) {
-          // an ordinal out of range
-          assertTrue(file, file.endsWith(".vex") || compound);
-        }
+        // a damaged file is noticed, so no search reads it any more
+        List<WorkItem> items = List.of(item(views.get(0)), item(views.get(1)));
+        expectThrows(CorruptIndexException.class, () -> executor.search(items));
       }
       await(() -> executor.statistics().counter("residency", "segments_waiting") == 0);
       assertEquals(first, executor.presence(views.get(0)));
@@ -204,12 +204,35 @@ public class DamagedSegmentTests extends GpuTestCase {
       assertTrue(told.damaged.toString(), told.damaged.get(0).contains(file));
       assertEquals(List.of(), told.failures);
       assertEquals(1, told.fallbacks.stream().filter(r -> r == FallbackReason.DAMAGED).count());
+      assertReadersRefuse(reader);
       List<String> damaged = views.get(0).fileChecks().damaged();
       assertEquals(damaged.toString(), 1, damaged.size());
       assertTrue(damaged.toString(), compound || damaged.get(0).equals(file));
       assertEquals(List.of(), views.get(1).fileChecks().damaged());
     } catch (GpuException e) {
       throw new AssertionError(e);
+    }
+  }
+
+  /** Whoever reads the first segment learns of the damage; the second is intact. */
+  private static void assertReadersRefuse(DirectoryReader reader) throws IOException {
+    LeafReader first = reader.leaves().get(0).reader();
+    float[] query = vector().floats();
+    AcceptDocs all = AcceptDocs.fromLiveDocs(null, first.maxDoc());
+    for (LeafReaderContext leaf : reader.leaves()) {
+      LeafReader segment = leaf.reader();
+      TopKnnCollector collector = new TopKnnCollector(5, Integer.MAX_VALUE);
+      if (segment == first) {
+        expectThrows(
+            CorruptIndexException.class,
+            () -> segment.searchNearestVectors(DeviceSegment.FIELD, query, collector, all));
+        expectThrows(
+            CorruptIndexException.class, () -> segment.getFloatVectorValues(DeviceSegment.FIELD));
+      } else {
+        segment.searchNearestVectors(DeviceSegment.FIELD, query, collector, all);
+        assertEquals(5, collector.topDocs().scoreDocs.length);
+        assertEquals(SIZE, segment.getFloatVectorValues(DeviceSegment.FIELD).size());
+      }
     }
   }
 

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceStats;
 import dev.vamana.elasticsearch.stats.GpuStats;
@@ -29,7 +30,11 @@ public final class CannedHitsPlugin extends ForwardingPlugin {
   private static final class CannedDevices implements GpuDevices {
     @Override
     public SearchExecutor open(
-        GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
+        GpuSettings settings,
+        NodeNotices notices,
+        DamagedFiles damaged,
+        HostMemoryAccount account,
+        Workers workers) {
       return new CannedExecutor();
     }
 

@@ -8,6 +8,7 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.stats.DeviceSection;
 import dev.vamana.elasticsearch.stats.GpuStats;
@@ -33,6 +34,7 @@ public class CudaDevicesTests extends LuceneTestCase {
   private static final long DEVICE_BYTES = 1L << 28;
 
   private final NodeNotices notices = new NodeNotices(() -> 17);
+  private final DamagedFiles damaged = new DamagedFiles(notices, Runnable::run);
 
   /** Two devices, the second of which may be missing. */
   private static final class Machine implements CudaDevices.Machine {
@@ -79,7 +81,11 @@ public class CudaDevicesTests extends LuceneTestCase {
     CudaDevices devices = new CudaDevices(machine);
     try (SearchExecutor executor =
         devices.open(
-            settings("all"), notices, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
+            settings("all"),
+            notices,
+            damaged,
+            HostMemoryAccount.UNLIMITED,
+            Workers.callingThread())) {
       assertEquals("gpus 0 simulated, 1 simulated", executor.name());
       GpuStats stats = devices.stats(executor, GpuMode.AUTO);
       assertEquals(StateStats.State.READY, stats.state().state());
@@ -134,7 +140,11 @@ public class CudaDevicesTests extends LuceneTestCase {
     CudaDevices devices = new CudaDevices(new Machine());
     try (SearchExecutor executor =
         devices.open(
-            settings("1"), notices, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
+            settings("1"),
+            notices,
+            damaged,
+            HostMemoryAccount.UNLIMITED,
+            Workers.callingThread())) {
       assertEquals("gpu simulated", executor.name());
       assertEquals(1, devices.device(executor).ordinal());
       assertEquals(List.of(), devices.devices(executor, GpuMode.AUTO));
@@ -154,6 +164,7 @@ public class CudaDevicesTests extends LuceneTestCase {
                 devices.open(
                     settings("all"),
                     notices,
+                    damaged,
                     HostMemoryAccount.UNLIMITED,
                     Workers.callingThread()));
     assertEquals("no usable GPU: it is gone", e.getMessage());

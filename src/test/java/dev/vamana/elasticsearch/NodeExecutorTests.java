@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.Notice;
 import dev.vamana.elasticsearch.stats.Counters;
@@ -37,7 +38,11 @@ public class NodeExecutorTests extends LuceneTestCase {
 
     @Override
     public SearchExecutor open(
-        GpuSettings settings, NodeNotices notices, HostMemoryAccount account, Workers workers) {
+        GpuSettings settings,
+        NodeNotices notices,
+        DamagedFiles damaged,
+        HostMemoryAccount account,
+        Workers workers) {
       opened++;
       return executors.get();
     }
@@ -72,7 +77,12 @@ public class NodeExecutorTests extends LuceneTestCase {
 
   private NodeExecutor start(GpuMode mode, TestDevices devices) {
     return NodeExecutor.start(
-        mode(mode), devices, notices, HostMemoryAccount.UNLIMITED, Workers.callingThread());
+        mode(mode),
+        devices,
+        notices,
+        new DamagedFiles(notices, Runnable::run),
+        HostMemoryAccount.UNLIMITED,
+        Workers.callingThread());
   }
 
   private static GpuSettings mode(GpuMode mode) {

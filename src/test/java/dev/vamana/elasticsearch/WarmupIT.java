@@ -10,18 +10,13 @@ import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.io.RandomAccessFile;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeSet;
 import java.util.concurrent.FutureTask;
 import java.util.concurrent.TimeUnit;
-import java.util.stream.Stream;
 import org.elasticsearch.common.settings.Setting;
 import org.junit.AfterClass;
 import org.junit.Before;
@@ -167,63 +162,6 @@ public class WarmupIT {
     node.client().put("/photos/_alias/pictures", null);
     assertAllResident(other.client().post("/pictures/_vamana/warmup", null), 2);
     assertAllResident(other.client().post("/photo*/_vamana/warmup", null), 2);
-  }
-
-  /**
-   * Flips a bit of the index's vectors on disk, in the middle of the longest file that has them.
-   */
-  private static void damage(NodeHome home) throws IOException {
-    try (Stream<Path> files = Files.walk(home.root().resolve("data"))) {
-      Path longest =
-          files
-              .filter(file -> file.toString().matches(".*\\.(vec|cfs)"))
-              .max(Comparator.comparingLong(file -> file.toFile().length()))
-              .orElseThrow();
-      try (RandomAccessFile file = new RandomAccessFile(longest.toFile(), "rw")) {
-        file.seek(file.length() / 2);
-        int old = file.read();
-        file.seek(file.length() / 2);
-        file.write(old ^ 1);
-      }
-    }
-  }
-
-  private static boolean noticed(RunningNode asked, String name) throws IOException {
-    Map<String, Object> stats = asked.client().get("/_vamana/" + name + "/stats/notices");
-    return stats.toString().contains("damaged_file");
-  }
-
-  @Test
-  public void testDamagedFilesAreReported() throws IOException {
-    for (String name : List.of("gpu", "cpu")) {
-      TestIndex index = create("", 1000);
-      index.set("\"index.routing.allocation.require._name\": \"" + name + "\"");
-      index.awaitHealth("green");
-      node.client().get("/_cluster/health/photos?wait_for_no_relocating_shards=true&timeout=60s");
-      assertEquals(0, warmup("").get("damaged_files"));
-      index.close();
-      damage(name.equals("gpu") ? home : otherHome);
-      index.open();
-      Map<String, Object> answer = warmup("");
-      assertEquals(answer.toString(), 1, answer.get("damaged_files"));
-      Map<?, ?> segment = segments(answer).get(0);
-      String file = ((List<?>) segment.get("damaged_files")).get(0).toString();
-      assertTrue(answer.toString(), file.endsWith(".vec") || file.endsWith(".vex"));
-      assertEquals("gpu".equals(name) ? "damaged" : "no device", segment.get("reason"));
-      assertTrue(name, noticed(node, name));
-      if (name.equals("gpu")) {
-        long before = SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "damaged");
-        node.client()
-            .post(
-                "/photos/_search",
-                "{\"knn\": {\"field\": \"v\", \"k\": 3, \"num_candidates\": 10, \"query_vector\": "
-                    + VECTORS.json(0)
-                    + "}}");
-        assertEquals(
-            before + 1, SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "damaged"));
-      }
-      node.client().delete("/photos");
-    }
   }
 
   @Test

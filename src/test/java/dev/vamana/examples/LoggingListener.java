@@ -4,6 +4,7 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
 import java.lang.System.Logger.Level;
 import org.apache.lucene.index.CorruptIndexException;
 
@@ -19,8 +20,8 @@ final class LoggingListener implements GpuListener {
   }
 
   @Override
-  public void damaged(String segment, CorruptIndexException cause) {
-    logger.log(Level.ERROR, "{0} is damaged: {1}", segment, cause.getMessage());
+  public void damaged(SegmentView segment, CorruptIndexException cause) {
+    logger.log(Level.ERROR, "{0} is damaged: {1}", segment.name(), cause.getMessage());
   }
 
   @Override

@@ -2,6 +2,7 @@ package dev.vamana.cuda.api;
 
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.search.SegmentView;
 import org.apache.lucene.index.CorruptIndexException;
 
 /**
@@ -40,9 +41,10 @@ public interface GpuListener {
   default void uploadFailed(String segment, Throwable cause) {}
 
   /**
-   * Called when an upload found that the checksum of a file is wrong; the CPU searches the segment.
+   * Called when an upload found that the checksum of a file is wrong. Searches of the segment fail
+   * from then on, as long as its reader is open.
    *
    * @param cause has the file's name in its message
    */
-  default void damaged(String segment, CorruptIndexException cause) {}
+  default void damaged(SegmentView segment, CorruptIndexException cause) {}
 }

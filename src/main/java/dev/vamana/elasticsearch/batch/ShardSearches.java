@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.batch;
 
 import dev.vamana.elasticsearch.recall.RecallSampler;
+import dev.vamana.elasticsearch.shards.ShardFailures;
 import dev.vamana.elasticsearch.walks.WalkSettings;
 import dev.vamana.search.WalkChange;
 import java.io.IOException;
@@ -53,7 +54,10 @@ final class ShardSearches {
 
   /** Searches a shard, and fetches the hits if the request asks for it. Returns at once. */
   void query(
-      ShardQueryRequest request, BatchSearchTask task, ActionListener<ShardQueryResponse> answer) {
+      ShardQueryRequest request,
+      BatchSearchTask task,
+      ActionListener<ShardQueryResponse> listener) {
+    ActionListener<ShardQueryResponse> answer = failing(request.target(), listener);
     task.start(request.query().vectors().count(), 1);
     Elapsed elapsed = Elapsed.now();
     Rewriteable.rewriteAndFetch(
@@ -72,7 +76,10 @@ final class ShardSearches {
 
   /** Fetches documents, on this thread and others, and closes the reader. */
   void fetch(
-      ShardFetchRequest request, BatchSearchTask task, ActionListener<ShardFetchResponse> answer) {
+      ShardFetchRequest request,
+      BatchSearchTask task,
+      ActionListener<ShardFetchResponse> listener) {
+    ActionListener<ShardFetchResponse> answer = failing(request.target(), listener);
     task.start(0, 1);
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
     ActionListener<ShardFetchResponse> freeing =
@@ -81,6 +88,17 @@ final class ShardSearches {
             charge);
     ActionListener.run(
         freeing, next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new)));
+  }
+
+  /** Makes a listener that fails a shard of this node if its files are corrupt. */
+  private <T> ActionListener<T> failing(
+      ShardRequest.ShardTarget target, ActionListener<T> listener) {
+    return listener.delegateResponse(
+        (next, failure) -> {
+          ShardFailures.failIfCorrupt(
+              service.getIndicesService().getShardOrNull(target.shardId()), failure);
+          next.onFailure(failure);
+        });
   }
 
   private Executor searchPool() {

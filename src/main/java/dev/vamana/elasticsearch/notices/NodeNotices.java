@@ -43,14 +43,14 @@ public final class NodeNotices {
    *
    * @param subject what the notice is about; a repeated kind and subject increases the count of the
    *     first
-   * @return whether the notice is new and was kept, so that the caller should log it
+   * @return whether the caller should log the notice: it is new, or there was no room to keep it
    */
   public synchronized boolean add(NoticeKind kind, String subject, String message) {
     Key key = new Key(kind, subject);
     Notice known = notices.get(key);
     if (known == null && notices.size() == MAX_NOTICES) {
       dropped++;
-      return false;
+      return true;
     }
     notices.put(
         key,

@@ -122,6 +122,7 @@ public final class RecallMonitor implements Closeable {
       }
     } catch (Exception e) {
       // of the index or of the query: the user's search has been answered
+      sample.failed(e);
       logger.debug("a sample of " + sample.shard() + " was not evaluated", e);
       if (sample.stopped() == false) {
         boolean gone = e instanceof AlreadyClosedException;

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.recall;
 
+import dev.vamana.elasticsearch.shards.ShardFailures;
 import dev.vamana.search.QueryVector;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.IndexReader;
@@ -10,6 +11,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.index.engine.Engine;
+import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.index.shard.ShardId;
 import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
 import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
@@ -27,7 +29,7 @@ final class RecallSample implements Releasable {
     CLOSED
   }
 
-  private final ShardId shard;
+  private final IndexShard shard;
   private final Engine.Searcher searcher;
   private final Asked asked;
   private final ScoreDoc[] hits;
@@ -51,7 +53,7 @@ final class RecallSample implements Releasable {
       boolean endsEarly) {}
 
   private RecallSample(
-      ShardId shard, Engine.Searcher searcher, Asked asked, ScoreDoc[] hits, long tookNanos) {
+      IndexShard shard, Engine.Searcher searcher, Asked asked, ScoreDoc[] hits, long tookNanos) {
     this.shard = shard;
     this.searcher = searcher;
     this.asked = asked;
@@ -70,7 +72,7 @@ final class RecallSample implements Releasable {
    * @param tookNanos how long it took
    */
   static RecallSample of(
-      ShardId shard,
+      IndexShard shard,
       Engine.Searcher searcher,
       Query query,
       boolean endsEarly,
@@ -103,7 +105,12 @@ final class RecallSample implements Releasable {
   }
 
   ShardId shard() {
-    return shard;
+    return shard.shardId();
+  }
+
+  /** Fails the shard if its evaluation found corrupt files. */
+  void failed(Exception failure) {
+    ShardFailures.failIfCorrupt(shard, failure);
   }
 
   IndexReader reader() {

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.recall;
 
+import dev.vamana.elasticsearch.shards.ShardFailures;
 import dev.vamana.elasticsearch.shards.ShardSearchers;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntFunction;
@@ -105,7 +106,7 @@ public final class RecallSampler {
       try {
         Skipped reason = difference(seen, searcher);
         if (reason == null) {
-          sample = RecallSample.of(id, searcher, query.get(), endsEarly, k, hits, tookNanos);
+          sample = RecallSample.of(shard, searcher, query.get(), endsEarly, k, hits, tookNanos);
         }
         if (sample == null) {
           monitor.skip(id, reason == null ? Skipped.UNSUPPORTED : reason);
@@ -120,6 +121,7 @@ public final class RecallSampler {
       }
     } catch (Exception e) {
       // the search has been answered; only its sample is lost
+      ShardFailures.failIfCorrupt(shard, e);
       logger.debug("no sample of " + id, e);
       monitor.skip(id, Skipped.FAILED);
     }

@@ -1,6 +1,5 @@
 package dev.vamana.elasticsearch.residency;
 
-import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
@@ -97,19 +96,24 @@ final class ShardSegments {
    * has compared are not read again.
    *
    * @param abort throws when the work should stop; called every few megabytes
-   * @param found is told of each damaged file
+   * @param found gets the field and the damage of each damaged file
    */
-  void check(Runnable abort, DamagedFiles found) throws IOException {
+  void check(Runnable abort, BiConsumer<String, CorruptIndexException> found) throws IOException {
     for (Segment segment : segments) {
       for (FileCheck file : segment.view.fileChecks().all()) {
         abort.run();
         try {
           file.check(abort);
         } catch (CorruptIndexException e) {
-          found.found(segment.view.name(), e);
+          found.accept(segment.view.name(), e);
         }
       }
     }
+  }
+
+  /** Whether a file is known to be damaged. */
+  boolean damaged() {
+    return segments.stream().anyMatch(segment -> !segment.view.fileChecks().damaged().isEmpty());
   }
 
   /** Reports on each field. */

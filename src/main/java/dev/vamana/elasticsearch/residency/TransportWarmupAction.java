@@ -3,8 +3,11 @@ package dev.vamana.elasticsearch.residency;
 import dev.vamana.elasticsearch.notices.DamagedFiles;
 import dev.vamana.elasticsearch.shards.ShardsAction;
 import java.io.IOException;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.concurrent.Executor;
 import java.util.function.BooleanSupplier;
+import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
@@ -106,11 +109,7 @@ public final class TransportWarmupAction
                     if (waits && over == false) {
                       checks.execute(
                           ActionRunnable.supply(
-                              next,
-                              () -> {
-                                boolean late = check(segments, closed, end);
-                                return new ShardWarmth(routing, segments.reports(), late);
-                              }));
+                              next, () -> check(routing, shard, segments, closed, end)));
                     } else {
                       next.onResponse(new ShardWarmth(routing, segments.reports(), waits && over));
                     }
@@ -124,11 +123,31 @@ public final class TransportWarmupAction
   }
 
   /**
-   * Compares files that no upload has compared, for instance all on a node without a device.
-   *
-   * @return whether the time ran out before all were compared
+   * Compares files that no upload has compared, for instance all on a node without a device. A
+   * shard with a damaged file fails when the answer has been made.
    */
-  private boolean check(ShardSegments segments, BooleanSupplier closed, long end)
+  private ShardWarmth check(
+      ShardRouting routing,
+      IndexShard shard,
+      ShardSegments segments,
+      BooleanSupplier closed,
+      long end)
+      throws IOException {
+    Map<String, CorruptIndexException> found = new LinkedHashMap<>();
+    try {
+      boolean late = check(segments, closed, end, found);
+      return new ShardWarmth(routing, segments.reports(), late);
+    } finally {
+      found.forEach((segment, cause) -> damaged.found(shard, segment, cause));
+    }
+  }
+
+  /** Returns whether the time ran out before all files were compared. */
+  private static boolean check(
+      ShardSegments segments,
+      BooleanSupplier closed,
+      long end,
+      Map<String, CorruptIndexException> found)
       throws IOException {
     try {
       segments.check(
@@ -140,10 +159,16 @@ public final class TransportWarmupAction
               throw new TimeIsOver();
             }
           },
-          damaged);
+          found::putIfAbsent);
       return false;
     } catch (TimeIsOver e) {
       return true;
+    } catch (AlreadyClosedException e) {
+      // an upload may have found a damaged file, for which the shard failed: that is the answer
+      if (segments.damaged()) {
+        return false;
+      }
+      throw e;
     }
   }
 }

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.segments;
 import dev.vamana.elasticsearch.notices.NodeNotices;
 import dev.vamana.elasticsearch.notices.NoticeKind;
 import org.apache.lucene.store.AlreadyClosedException;
+import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.engine.EngineException;
@@ -11,6 +12,7 @@ import org.elasticsearch.index.shard.IndexEventListener;
 import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
+import org.elasticsearch.snapshots.SearchableSnapshotsSettings;
 import org.elasticsearch.threadpool.ThreadPool;
 
 /**
@@ -30,6 +32,15 @@ public final class LeftoverSegments implements IndexEventListener {
   private LeftoverSegments(ThreadPool threads, NodeNotices notices) {
     this.threads = threads;
     this.notices = notices;
+  }
+
+  /**
+   * Whether to look at the segments of an index that is not opted in. Not at those of a partially
+   * mounted snapshot: Elasticsearch opens their files for each search, and reads them from the
+   * repository.
+   */
+  public static boolean looksAt(Settings settings) {
+    return SearchableSnapshotsSettings.isPartialSearchableSnapshotIndex(settings) == false;
   }
 
   /** Listens to an index that is being opened and is not opted in. */

@@ -83,7 +83,8 @@ public abstract class ShardsAction<
       Q request, ShardRouting routing, Task task, Void context, ActionListener<S> listener) {
     IndexShard shard =
         indices.indexServiceSafe(routing.shardId().getIndex()).getShard(routing.shardId().id());
-    shardOperation(request, routing, shard, task, listener);
+    ActionListener<S> failing = ShardFailures.failing(shard, listener);
+    ActionListener.run(failing, last -> shardOperation(request, routing, shard, task, last));
   }
 
   @Override
