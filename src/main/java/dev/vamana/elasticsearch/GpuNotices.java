@@ -76,6 +76,11 @@ final class GpuNotices implements GpuListener {
   }
 
   @Override
+  public void unanswered(Throwable cause) {
+    logger.warn("[{}] the GPU did not answer known questions; it stays in use: {}", gpu, cause);
+  }
+
+  @Override
   public void recovered(DeviceInfo device) {
     logger.info("the GPU [{}] answers again", device.name());
     changed.run();

@@ -5,12 +5,18 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.ExecutionException;
@@ -23,6 +29,7 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.BooleanSupplier;
 import java.util.function.Supplier;
 import org.apache.lucene.store.AlreadyClosedException;
+import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.NamedThreadFactory;
 
@@ -123,6 +130,77 @@ public class ExactPlanFaultTests extends PlanTestCase {
               }
             });
       }
+    }
+  }
+
+  /** A hit that the segment does not have is the device's fault, and the CPU answers. */
+  public void testHitsThatCannotBe() throws IOException {
+    assumeTrue("needs kernels of the host", kernels != null);
+    int wrong = random().nextBoolean() ? 600 : -1;
+    SimulatedKernels lying =
+        name -> {
+          SimulatedKernels.Body body = kernels.find(name);
+          return (blocks, threads, sharedBytes, parameters) -> {
+            body.run(blocks, threads, sharedBytes, parameters);
+            long found =
+                name.startsWith("exact_few")
+                    ? parameters.get(ValueLayout.JAVA_LONG, ExactScanLayout.FOUND)
+                    : 0;
+            if (found != 0) {
+              // the lower half of the first key
+              MemorySegment.ofAddress(found)
+                  .reinterpret(Long.BYTES)
+                  .set(ValueLayout.JAVA_INT, 0, wrong);
+            }
+          };
+        };
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor = open(() -> new SimulatedDriver(lying, DEVICE_BYTES, true))) {
+      List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
+      assertAnswers(items, scanned(items), executor.search(items));
+      assertEquals(1, onCpu(executor, "corrupt"));
+    }
+  }
+
+  /** What fails on the host is one batch's failure, and nothing of the device is given up. */
+  public void testFailuresOfTheHost() throws IOException {
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor = open(() -> device())) {
+      SegmentView view = index.views().get(0);
+      AtomicBoolean fails = new AtomicBoolean(true);
+      Bits accepted =
+          new Bits() {
+            @Override
+            public boolean get(int ordinal) {
+              if (fails.getAndSet(false)) {
+                throw new UncheckedIOException(new IOException("cannot read"));
+              }
+              return ordinal % 2 == 0;
+            }
+
+            @Override
+            public int length() {
+              return 600;
+            }
+          };
+      List<WorkItem> items =
+          List.of(
+              new WorkItem(
+                  view,
+                  index.vector(),
+                  5,
+                  WalkParameters.exact(10),
+                  accepted,
+                  300,
+                  Long.MAX_VALUE,
+                  () -> false,
+                  new int[0]));
+      assertEquals(5, executor.search(items).get(0).ordinals().length);
+      assertFalse(fails.get());
+      assertEquals(1, onCpu(executor, "launch_failed"));
+      assertEquals(0, executor.statistics().counter("contexts", "lost"));
+      assertSame(scanned(items), executor.search(items), 0.5);
+      assertEquals(1, executor.statistics().counter("items_by_placement", "exact"));
     }
   }
 

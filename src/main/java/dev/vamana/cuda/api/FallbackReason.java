@@ -31,7 +31,7 @@ public enum FallbackReason {
   DAMAGED(true),
   /** Device or pinned memory ran out. */
   OUT_OF_MEMORY(true),
-  /** A driver call failed. */
+  /** A driver call failed, or reading a file for the device. */
   LAUNCH_FAILED(true),
   /** The context was lost while the device worked on the item. */
   CONTEXT_LOST(true),

@@ -28,6 +28,12 @@ public interface GpuListener {
   /** Called when an attempt to open a new context has failed. */
   void stillLost(GpuException cause, long retryMillis);
 
+  /**
+   * Called when a device in use did not answer a round of known questions, right or wrong, for
+   * instance because its memory is full. It stays in use.
+   */
+  default void unanswered(Throwable cause) {}
+
   /** Called when a new context has been opened. */
   void recovered(DeviceInfo device);
 

@@ -249,6 +249,11 @@ public final class ExactScans implements Closeable {
     return rows.facts().get();
   }
 
+  /** Waits until nothing of a failed search runs any more. */
+  public void drain() {
+    objects.synchronize();
+  }
+
   /** Frees memory and streams. No search may be running. */
   @Override
   public void close() {

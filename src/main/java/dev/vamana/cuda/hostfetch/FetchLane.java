@@ -88,8 +88,8 @@ public final class FetchLane extends BatchLane<FetchTicket> {
         batch.run(part, layout, () -> dropClosing(slots));
         from = to;
       }
-    } catch (GpuException e) {
-      throw e.contextLost() ? e : recover(e);
+    } catch (RuntimeException | Error e) {
+      throw failed(e, this::drain);
     } finally {
       reading.keySet().forEach(Lease::endReading);
       reading.clear();
@@ -152,20 +152,9 @@ public final class FetchLane extends BatchLane<FetchTicket> {
     }
   }
 
-  /**
-   * Waits until nothing of a failed batch runs any more.
-   *
-   * @return the failure to report; with the context lost if waiting failed
-   */
-  private GpuException recover(GpuException e) {
-    try {
-      if (batch != null) {
-        batch.drain();
-      }
-      return e;
-    } catch (GpuException again) {
-      again.addSuppressed(e);
-      return again.asLoss();
+  private void drain() {
+    if (batch != null) {
+      batch.drain();
     }
   }
 }

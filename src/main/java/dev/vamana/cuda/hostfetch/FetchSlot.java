@@ -125,8 +125,11 @@ final class FetchSlot {
     return result;
   }
 
-  /** Sets the result. */
+  /** Sets the result, which is corrupt if the segment does not have one of the ordinals. */
   void finish(int[] ordinals, float[] scores) {
+    for (int ordinal : ordinals) {
+      corrupt |= ordinal < 0 || ordinal >= item.segment().size();
+    }
     result =
         corrupt
             ? DeviceResult.corrupt(visited, iterations)

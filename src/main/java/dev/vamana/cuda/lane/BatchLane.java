@@ -44,10 +44,33 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
   /**
    * Searches a batch.
    *
-   * @throws GpuException if the device failed; nothing of the batch may run any more unless the
+   * @throws GpuException if the batch {@link #failed}; nothing of it may run any more unless the
    *     context is lost
    */
   protected abstract void search(List<T> batch);
+
+  /**
+   * Returns the failure of a batch, after which the device may be used further. What fails on the
+   * host, as a file that cannot be read, is the failure of this batch alone.
+   *
+   * @param drain waits until nothing of the batch runs any more; if that fails, the context is lost
+   */
+  protected final GpuException failed(Throwable e, Runnable drain) {
+    GpuException failure =
+        e instanceof GpuException gpu
+            ? gpu
+            : new GpuException(GpuException.Kind.FAILED, "a batch failed on the host: " + e, e);
+    if (failure.contextLost()) {
+      return failure;
+    }
+    try {
+      drain.run();
+      return failure;
+    } catch (GpuException again) {
+      again.addSuppressed(e);
+      return again.asLoss();
+    }
+  }
 
   /** Returns the tickets that are being searched. */
   protected final List<T> running() {

@@ -192,6 +192,11 @@ final class ScanBatch {
     return before.rows();
   }
 
+  /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
+  void drain() {
+    scans.drain();
+  }
+
   /** Frees everything, which must not be in use. */
   void free() {
     accepted.free();

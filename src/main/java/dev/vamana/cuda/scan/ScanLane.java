@@ -157,10 +157,21 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       for (int i = 0; i < searches; i++) {
         plans.searched(first.gather() ? Plan.GATHER : Plan.SCAN);
       }
+    } catch (GpuException e) {
+      // nothing of it runs any more
+      throw e;
+    } catch (RuntimeException | Error e) {
+      throw failed(e, this::drain);
     } finally {
       if (first.file() != null) {
         lease.endReading();
       }
+    }
+  }
+
+  private void drain() {
+    if (batch != null) {
+      batch.drain();
     }
   }
 

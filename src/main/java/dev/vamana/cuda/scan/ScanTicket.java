@@ -86,6 +86,12 @@ public final class ScanTicket extends Ticket {
 
   @Override
   public DeviceResult result(int i) {
+    int size = job.segment().view().size();
+    for (int ordinal : ordinals[i]) {
+      if (ordinal < 0 || ordinal >= size) {
+        return DeviceResult.corrupt(job.acceptedCount(), 0);
+      }
+    }
     return new DeviceResult(ordinals[i], scores[i], job.acceptedCount(), 0, true, false, null);
   }
 }

@@ -57,6 +57,7 @@ public final class ExecutorCounters {
   final LongAdder questioned = contexts.add("questioned");
   final LongAdder wrongAnswers = contexts.add("wrong_answers");
   final LongAdder questionsLeftOut = contexts.add("questions_left_out");
+  private final LongAdder questionsFailed = contexts.add("questions_failed");
   final LongAdder questionNanos = new LongAdder();
   private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
@@ -111,6 +112,12 @@ public final class ExecutorCounters {
     if (reason.failure() && told.get(reason).compareAndSet(false, true)) {
       listener.fallback(reason, detail);
     }
+  }
+
+  /** Counts a round of questions that a context in use did not answer, and tells the listener. */
+  void unanswered(Throwable cause) {
+    questionsFailed.increment();
+    listener.unanswered(cause);
   }
 
   /**

@@ -4,6 +4,7 @@ import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.question.KnownQuestions;
 import dev.vamana.cuda.question.WrongAnswerException;
+import java.util.concurrent.atomic.AtomicLong;
 
 /**
  * Asks sessions what is known, and decides when to ask again. The keeper's thread asks; any thread
@@ -15,8 +16,7 @@ final class Questioner {
   private final long suspicionNanos;
   private final ExecutorCounters counters;
   private KnownQuestions questions;
-  private volatile long due;
-  private volatile boolean suspicious;
+  private final AtomicLong due = new AtomicLong();
 
   /**
    * Makes an instance, which has asked nothing yet.
@@ -27,6 +27,7 @@ final class Questioner {
     this.intervalNanos = options.questionNanos();
     this.suspicionNanos = Math.min(options.firstRetryNanos(), intervalNanos);
     this.counters = counters;
+    due.set(System.nanoTime());
   }
 
   /** Whether anything is asked. */
@@ -36,21 +37,25 @@ final class Questioner {
 
   /** Returns the nanoseconds until a session in use should be asked; 0 or less if now. */
   long nanosUntilDue() {
-    return due - System.nanoTime();
+    return due.get() - System.nanoTime();
   }
 
   /**
    * Asks soon, since a call of the driver has failed or a kernel has found what cannot be.
    *
-   * @return whether nobody was suspicious before
+   * @return whether it would have been later otherwise
    */
   boolean suspect() {
-    if (asks() == false || suspicious) {
+    if (asks() == false) {
       return false;
     }
-    suspicious = true;
-    due = System.nanoTime() + suspicionNanos;
-    return true;
+    long soon = System.nanoTime() + suspicionNanos;
+    return soon - due.getAndUpdate(at -> soon - at < 0 ? soon : at) < 0;
+  }
+
+  /** Begins a round. Whoever is suspicious from now on has another one asked soon. */
+  void begin() {
+    due.set(System.nanoTime() + intervalNanos);
   }
 
   /**
@@ -61,8 +66,7 @@ final class Questioner {
    * @return why the session must not be used, or null
    */
   GpuException ask(GpuSession session, boolean fresh) {
-    suspicious = false;
-    due = System.nanoTime() + intervalNanos;
+    begin();
     if (asks() == false || session.enter() == false) {
       return null;
     }
@@ -83,14 +87,20 @@ final class Questioner {
       if (e.contextLost()) {
         return e;
       }
-      return fresh ? unusable(session, e.getMessage(), e) : null;
+      return fresh ? unusable(session, e.getMessage(), e) : unanswered(e);
     } catch (RuntimeException | Error e) {
       // the keeper's thread must survive
-      return fresh ? unusable(session, "no question can be asked: " + e, e) : null;
+      return fresh ? unusable(session, "no question can be asked: " + e, e) : unanswered(e);
     } finally {
       counters.questionNanos.add(System.nanoTime() - start);
       session.exit();
     }
+  }
+
+  /** Counts and tells that a session in use did not answer. It stays in use: returns null. */
+  private GpuException unanswered(Throwable e) {
+    counters.unanswered(e);
+    return null;
   }
 
   private static GpuException unusable(GpuSession session, String why, Throwable cause) {

@@ -33,6 +33,10 @@ final class CounterTables {
               "questions_left_out",
               "vamana_gpu_contexts_questions_left_out",
               "Known questions for which the device has no kernel.")
+          .counter(
+              "questions_failed",
+              "vamana_gpu_contexts_questions_failed",
+              "Rounds of known questions that a context in use did not answer.")
           .build();
 
   /** Of {@code residency}. */

@@ -141,7 +141,8 @@ final class FullStatistics {
                 "questioned",
                 "questioned_in_micros",
                 "wrong_answers",
-                "questions_left_out")),
+                "questions_left_out",
+                "questions_failed")),
         groups);
   }
 
