@@ -4,6 +4,7 @@ import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.LiveDocs;
 
 /**
  * Copies of the accepted ordinals of one segment, readable by any thread. The bits that Lucene
@@ -15,8 +16,14 @@ import org.apache.lucene.util.FixedBitSet;
  */
 public final class AcceptedOrdinals {
 
+  /** Ordinals that are looked at to estimate how many are accepted, for all sizes of segments. */
+  private static final int SAMPLE = 4_096;
+
+  private volatile Estimate estimate;
   private volatile WeakReference<Bits> seen = new WeakReference<>(null);
   private volatile Copy shared;
+
+  private record Estimate(WeakReference<Bits> docs, int count) {}
 
   /** An immutable copy of accepted ordinals. */
   public static final class Copy {
@@ -77,6 +84,43 @@ public final class AcceptedOrdinals {
       seen = new WeakReference<>(docs);
     }
     return copy;
+  }
+
+  /**
+   * Returns about how many ordinals are accepted: of at most {@value #SAMPLE} ordinals exactly, of
+   * more from as many of them, always the same ones. Equal bits have equal estimates. The instance
+   * of the last call is remembered.
+   *
+   * @param docs accepted documents as passed by Lucene
+   * @param ordinals the same by ordinal; the same object where each document has a vector
+   * @param size number of ordinals
+   */
+  @SuppressWarnings("ReferenceEquality") // identity: then each document has a vector
+  int estimate(Bits docs, Bits ordinals, int size) {
+    if (docs == ordinals && docs instanceof LiveDocs live) {
+      return size - live.deletedCount();
+    }
+    Estimate known = estimate;
+    if (known != null && known.docs.refersTo(docs)) {
+      return known.count;
+    }
+    int count = sampled(ordinals, size);
+    estimate = new Estimate(new WeakReference<>(docs), count);
+    return count;
+  }
+
+  private static int sampled(Bits ordinals, int size) {
+    int sample = Math.min(size, SAMPLE);
+    int accepted = 0;
+    int from = 0;
+    for (int i = 1; i <= sample; i++) {
+      int to = (int) ((long) size * i / sample);
+      // not at equal distances: documents may be deleted in a pattern
+      int at = from + ((i * 0x9E3779B9) >>> 8) % (to - from);
+      accepted += ordinals.get(at) ? 1 : 0;
+      from = to;
+    }
+    return sample == 0 ? 0 : (int) Math.round((double) accepted * size / sample);
   }
 
   /** Returns the shared copy if it consists of these bits, else null. */

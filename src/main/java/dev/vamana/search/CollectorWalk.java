@@ -128,7 +128,8 @@ final class CollectorWalk {
       }
       int degree = graph.neighbors(ordinalOf(nearest), row);
       score(visited.addAll(row, degree, fresh, 0));
-      if (strategy != null) {
+      // patience must not end a walk before the collector is full
+      if (strategy != null && minCompetitive != Float.NEGATIVE_INFINITY) {
         strategy.nextVectorsBlock();
       }
     }

@@ -7,6 +7,7 @@ import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
@@ -46,9 +47,9 @@ public final class SegmentSearch {
     KnnCollector ordinals =
         new OrdinalTranslatedKnnCollector(
             collector, scorer == null ? ordinal -> ordinal : scorer::ordToDoc);
-    int accepted = Math.min(acceptDocs.cost(), segment.size());
     Bits acceptedDocs = acceptDocs.bits();
     Bits acceptedOrdinals = scorer == null ? acceptedDocs : scorer.getAcceptOrds(acceptedDocs);
+    int accepted = accepted(segment, acceptDocs, acceptedDocs, acceptedOrdinals);
     KnnSearchStrategy strategy = collector.getSearchStrategy();
     WalkParameters own = walkParameters(strategy);
     SearchExecutor executor = ExecutorRegistry.current();
@@ -148,16 +149,30 @@ public final class SegmentSearch {
         acceptedOrdinals == null
             ? CollectorWalk.TO_THE_END
             : SearchPlan.patience(segment, beam, accepted);
-    if (steered.run(starts, patience) == false) {
+    boolean ended = steered.run(starts, patience);
+    float worst = ordinals.minCompetitiveSimilarity();
+    boolean full = worst != Float.NEGATIVE_INFINITY;
+    if (ended == false || (full == false && ordinals.earlyTerminated() == false)) {
       scanRest(scorer, ordinals, steered, accepted);
       return;
     }
-    float worst = ordinals.minCompetitiveSimilarity();
-    if (worst > Float.NEGATIVE_INFINITY
+    if (full
         && worst < SearchPlan.unreliableBelow(segment)
         && ordinals.earlyTerminated() == false) {
       new ExactScan(scorer, ordinals).run(steered.unscored());
     }
+  }
+
+  /**
+   * Returns about how many vectors are accepted. The cost of live documents, unlike that of a
+   * filter, counts the deleted ones too.
+   */
+  private static int accepted(SegmentView segment, AcceptDocs accepted, Bits docs, Bits ordinals)
+      throws IOException {
+    int most = Math.min(accepted.cost(), segment.size());
+    return docs == null || docs instanceof BitSet
+        ? most
+        : Math.min(most, segment.acceptedOrdinals().estimate(docs, ordinals, segment.size()));
   }
 
   /**
@@ -177,7 +192,7 @@ public final class SegmentSearch {
   }
 
   /**
-   * Scans what a walk has left. Lucene's queries limit the number of distances of a filtered search
+   * Scans what a walk has left, because it was given up or has missed hits. Lucene's queries limit the number of distances of a filtered search
    * to the number of accepted vectors, and score all of them if the limit is reached: if it would
    * be, the search ends at once.
    */
