@@ -109,7 +109,7 @@ public final class GraphTask {
   /** Returns the same task with another abort check. */
   public GraphTask withAbort(AbortCheck newAbort) {
     return new GraphTask(
-        vectors, similarity, scorer, parameters, medoid, existing, workers, newAbort);
+        vectors, similarity, scorer, parameters, medoid, existing, workers, memory, newAbort);
   }
 
   /** Distances between the vectors. They are made when they are first needed. */

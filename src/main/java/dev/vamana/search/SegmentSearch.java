@@ -192,9 +192,9 @@ public final class SegmentSearch {
   }
 
   /**
-   * Scans what a walk has left, because it was given up or has missed hits. Lucene's queries limit the number of distances of a filtered search
-   * to the number of accepted vectors, and score all of them if the limit is reached: if it would
-   * be, the search ends at once.
+   * Scans what a walk has left, because it was given up or has missed hits. Lucene's queries limit
+   * the number of distances of a filtered search to the number of accepted vectors, and score all
+   * of them if the limit is reached: if it would be, the search ends at once.
    */
   private static void scanRest(
       RandomVectorScorer scorer, KnnCollector ordinals, CollectorWalk walk, int accepted)
