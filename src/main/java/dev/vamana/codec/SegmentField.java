@@ -89,7 +89,6 @@ final class SegmentField implements SegmentView {
     this.metadata = metadata;
     this.dense = metadata.size() == documents;
     this.raw = raw;
-    checkSize();
     FieldMetadata.GraphMetadata rows = metadata.graph();
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
     this.adjacency =
@@ -123,6 +122,7 @@ final class SegmentField implements SegmentView {
             checks.vectors(),
             graphRegion == null && lists == null ? null : checks.graph(),
             codesRegion == null ? null : checks.codes());
+    checkSize();
   }
 
   /** Ordinals below the metadata's size are read from the raw vectors without a further check. */
