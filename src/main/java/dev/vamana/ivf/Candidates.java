@@ -48,7 +48,8 @@ public final class Candidates {
     for (long word : bits) {
       code = (code ^ code >>> 32) * MIXER + word;
     }
-    codes[size] = code;
+    // 0 stands for no code
+    codes[size] = code == 0 ? 1 : code;
     size++;
   }
 
