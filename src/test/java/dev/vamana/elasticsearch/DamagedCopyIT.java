@@ -164,10 +164,15 @@ public class DamagedCopyIT {
 
   /** Waits until the failed copy was replaced, after which both copies are intact. */
   private static void assertReplaced(TestIndex index) throws IOException {
-    index.awaitHealth("green");
-    Map<String, Object> answer = gpu.client().post("/photos/_vamana/warmup", null);
-    assertEquals(answer.toString(), 2, NodeClient.at(answer, "_shards", "successful"));
-    assertEquals(answer.toString(), 0, answer.get("damaged_files"));
+    // the health stays green until the master has heard of the failure
+    long deadline = System.nanoTime() + AWAIT_NANOS;
+    Map<String, Object> answer;
+    do {
+      index.awaitHealth("green");
+      answer = gpu.client().post("/photos/_vamana/warmup", null);
+      assertTrue(answer.toString(), System.nanoTime() < deadline);
+    } while (NodeClient.at(answer, "_shards", "successful").equals(2) == false
+        || answer.get("damaged_files").equals(0) == false);
     assertRight(gpu, "&preference=_only_local");
     assertRight(cpu, "&preference=_only_local");
   }
