@@ -24,7 +24,7 @@ public final class CentroidPool {
   private final Kept kept;
   private final String index;
 
-  /** What all parts of a pool hold. */
+  /** The centroids of all parts of a pool, and their bytes. */
   private static final class Kept {
     private final long maxBytes;
     // least recently used first

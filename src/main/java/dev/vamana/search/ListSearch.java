@@ -54,7 +54,7 @@ final class ListSearch {
   // the scores of the best hits, least on top; null if the collector keeps as many
   private final LongHeap best;
   private final int width;
-  // whether the collector wants all hits from a score on, so also those that are tied
+  // whether the collector wants all hits from a score on, ties included
   private final boolean threshold;
   private final int[] ordinals = new int[BLOCK];
   private final float[] scores = new float[BLOCK];

@@ -97,7 +97,7 @@ public class CentroidPoolTests extends LuceneTestCase {
     assertSame(used, pool.find(field("a"), 1, 1000));
   }
 
-  /** Indices do not see each other's centroids, but those of all count against one limit. */
+  /** Indices do not see each other's centroids; the centroids of all indices share one limit. */
   public void testPartsShareTheLimit() {
     CentroidPool pool = new CentroidPool(100 * LIST_BYTES);
     CentroidPool.Known first = known(60);

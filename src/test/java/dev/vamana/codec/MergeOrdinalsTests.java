@@ -15,7 +15,7 @@ import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What a merge does with all vectors before it builds. */
+/** The passes over all vectors that a merge makes before it builds. */
 public class MergeOrdinalsTests extends LuceneTestCase {
 
   /** Vectors of some documents, of which only the documents matter. */

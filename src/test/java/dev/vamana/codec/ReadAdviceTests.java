@@ -11,7 +11,7 @@ import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.store.ReadAdvice;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What Lucene tells the system of the files that are mapped. */
+/** Read advice that Lucene gives the system for mapped files. */
 // Lucene maps files of the real file system only
 @LuceneTestCase.SuppressFileSystems("*")
 public class ReadAdviceTests extends LuceneTestCase {

@@ -24,7 +24,7 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.NamedThreadFactory;
 
-/** What the CPU does with the device's results. */
+/** The CPU's work on the device's results. */
 public class CpuPartTests extends GpuTestCase {
 
   private static final int SIZE = 1_500;

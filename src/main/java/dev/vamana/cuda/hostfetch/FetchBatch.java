@@ -110,7 +110,7 @@ final class FetchBatch {
     }
   }
 
-  /** Drops the slots that nobody waits for. Their callers ask whether they are cancelled. */
+  /** Drops slots without a waiting caller. Callers, not this thread, ask for cancellations. */
   private void dropUnwanted() {
     for (FetchSlot slot : slots) {
       slot.dropUnwanted();

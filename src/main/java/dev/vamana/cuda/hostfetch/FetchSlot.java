@@ -101,7 +101,7 @@ final class FetchSlot {
     }
   }
 
-  /** Says, on the caller's thread, that nobody wants the result. */
+  /** Marks the result as not wanted. Called by the caller's thread. */
   void unwanted() {
     unwanted = true;
   }

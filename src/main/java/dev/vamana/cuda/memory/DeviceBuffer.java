@@ -4,15 +4,11 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 
 /**
- * Device memory that grows on demand, to twice its size or by {@value #MOST_AHEAD} bytes, since
- * each growth waits for the device. Growing discards the contents.
+ * Device memory that grows on demand by the rule of {@link Growth}. Growing discards the contents.
  */
 public final class DeviceBuffer {
 
   private static final long GRANULARITY = 1L << 20;
-
-  /** Most bytes that are allocated beyond those that are wanted. */
-  private static final long MOST_AHEAD = 64L << 20;
 
   private final CudaDriver driver;
   private long address;
@@ -30,17 +26,7 @@ public final class DeviceBuffer {
    */
   public long ensure(long wanted) {
     if (wanted > bytes) {
-      long least = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-      long ahead = Math.max(least, bytes + Math.min(bytes, MOST_AHEAD));
-      free();
-      try {
-        allocate(ahead);
-      } catch (GpuException e) {
-        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY || ahead == least) {
-          throw e;
-        }
-        allocate(least);
-      }
+      Growth.grow(bytes, wanted, GRANULARITY, this::free, this::allocate);
     }
     return address;
   }

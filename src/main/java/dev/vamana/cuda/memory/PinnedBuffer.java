@@ -1,12 +1,11 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.GpuException;
 import java.lang.foreign.MemorySegment;
 
 /**
- * Pinned host memory that grows on demand, to twice its size or by {@value #MOST_AHEAD} bytes,
- * since each growth waits for the device. Growing discards the contents.
+ * Pinned host memory that grows on demand by the rule of {@link Growth}. Growing discards the
+ * contents.
  */
 public final class PinnedBuffer {
 
@@ -14,9 +13,6 @@ public final class PinnedBuffer {
   public static final long MAX_BYTES = 1L << 30;
 
   private static final long GRANULARITY = 1L << 16;
-
-  /** Most bytes that are allocated beyond those that are wanted. */
-  private static final long MOST_AHEAD = 64L << 20;
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
@@ -40,17 +36,7 @@ public final class PinnedBuffer {
   public void ensure(long wanted) {
     long bytes = memory == null ? 0 : memory.segment().byteSize();
     if (memory == null || wanted > bytes) {
-      long least = (wanted + GRANULARITY - 1) / GRANULARITY * GRANULARITY;
-      long ahead = Math.max(least, bytes + Math.min(bytes, MOST_AHEAD));
-      free();
-      try {
-        allocate(ahead);
-      } catch (GpuException e) {
-        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY || ahead == least) {
-          throw e;
-        }
-        allocate(least);
-      }
+      Growth.grow(bytes, wanted, GRANULARITY, this::free, this::allocate);
     }
   }
 
