@@ -12,7 +12,6 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
-import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
@@ -56,7 +55,6 @@ public class AheadMemoryTests extends GpuTestCase {
 
   private final Account account = new Account();
   private final List<Integer> calls = new ArrayList<>();
-  private final List<Integer> turns = new ArrayList<>();
   private List<SegmentView> views;
 
   private static TestIndex index() throws IOException {
@@ -90,13 +88,11 @@ public class AheadMemoryTests extends GpuTestCase {
   }
 
   private WorkResult ask(Ahead ahead, int segment, float[] query) throws IOException {
-    return ahead.search(item(views.get(segment), query), this::answer);
+    return ahead.search(item(views.get(segment), query), this::answer, false);
   }
 
-  private List<WorkResult> answer(List<WorkItem> items, int inTurn, Runnable alone)
-      throws IOException {
+  private List<WorkResult> answer(List<WorkItem> items, Runnable alone) throws IOException {
     calls.add(items.size());
-    turns.add(inTurn);
     List<WorkResult> results = new ArrayList<>();
     for (WorkItem item : items) {
       results.add(CpuExecutor.search(item));
@@ -191,39 +187,6 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** Says how many segments one thread would search in turn: all, or one if threads share them. */
-  public void testInTurn() throws Exception {
-    try (TestIndex index = index()) {
-      views = index.views();
-      Ahead ahead = new Ahead(true, account);
-      askAll(ahead, index.vector().floats());
-      turns.clear();
-      askAll(ahead, index.vector().floats());
-      assertEquals(List.of(SEGMENTS), turns);
-      float[] query = index.vector().floats();
-      List<Thread> others = new ArrayList<>();
-      List<WorkResult> found = Collections.synchronizedList(new ArrayList<>());
-      ahead.search(
-          item(views.get(0), query),
-          (items, inTurn, alone) -> {
-            for (int segment = 1; segment < SEGMENTS; segment++) {
-              others.add(asking(ahead, segment, query, found));
-            }
-            return answer(items, inTurn, alone);
-          });
-      for (Thread other : others) {
-        other.join();
-      }
-      assertEquals(SEGMENTS - 1, found.size());
-      turns.clear();
-      askAll(ahead, index.vector().floats());
-      assertEquals("as the query before", List.of(1), turns);
-      turns.clear();
-      askAll(ahead, index.vector().floats());
-      assertEquals("one thread again", List.of(SEGMENTS), turns);
-    }
-  }
-
   /**
    * If the device leaves all other segments alone, their calls do not wait for the first segment's
    * answer, and the next queries send nothing.
@@ -238,7 +201,7 @@ public class AheadMemoryTests extends GpuTestCase {
       WorkResult first =
           ahead.search(
               item(views.get(0), query),
-              (items, inTurn, alone) -> {
+              (items, alone) -> {
                 assertEquals(SEGMENTS, items.size());
                 alone.run();
                 assertEquals("nothing is kept", 0, account.used());
@@ -248,7 +211,8 @@ public class AheadMemoryTests extends GpuTestCase {
                 List<WorkResult> results = new ArrayList<>(Collections.nCopies(SEGMENTS, null));
                 results.set(0, CpuExecutor.search(items.get(0)));
                 return results;
-              });
+              },
+              false);
       assertEquals(K, first.ordinals().length);
       assertEquals(Collections.nCopies(SEGMENTS - 1, 1), calls);
       calls.clear();
@@ -264,24 +228,6 @@ public class AheadMemoryTests extends GpuTestCase {
     }
   }
 
-  /** Starts a thread that waits for an answer, and returns when it waits. */
-  private Thread asking(Ahead ahead, int segment, float[] query, List<WorkResult> found) {
-    Thread thread =
-        new Thread(
-            () -> {
-              try {
-                found.add(ask(ahead, segment, query));
-              } catch (IOException e) {
-                throw new UncheckedIOException(e);
-              }
-            });
-    thread.start();
-    while (thread.getState() != Thread.State.TIMED_WAITING) {
-      Thread.onSpinWait();
-    }
-    return thread;
-  }
-
   /** Ends a query while its answers are under way. */
   public void testWhatLandsLate() throws IOException {
     try (TestIndex index = index()) {
@@ -293,9 +239,9 @@ public class AheadMemoryTests extends GpuTestCase {
         float[] query = index.vector().floats();
         ahead.search(
             item(views.get(0), query),
-            (items, inTurn, alone) -> {
+            (items, alone) -> {
               if (items.size() == 1) {
-                return answer(items, inTurn, alone);
+                return answer(items, alone);
               }
               assertEquals(BLOCK, account.used());
               switch (how) {
@@ -304,8 +250,9 @@ public class AheadMemoryTests extends GpuTestCase {
                 case 2 -> throw new IOException("under way");
                 default -> ask(ahead, 0, query);
               }
-              return answer(items, inTurn, alone);
-            });
+              return answer(items, alone);
+            },
+            false);
         if (how == 3) {
           // the second query with the same array has its own answers
           ahead.enable(false);

@@ -58,36 +58,13 @@ public final class Ahead {
     /**
      * Answers the first item, and every other item that the device can answer now.
      *
-     * @param inTurn items that the caller would search one after the other, 1 or more, if none were
-     *     sent ahead
      * @param leftAlone to be called as soon as it is known that no other item will be answered
      * @return one result per item, null for items that were left alone
      */
-    List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
-        throws IOException;
+    List<WorkResult> search(List<WorkItem> items, Runnable leftAlone) throws IOException;
 
-    /**
-     * Hears that an item's answer was sent ahead.
-     *
-     * @param since time of {@link #now} when the item was asked for
-     * @param now the time now
-     */
-    default void taken(WorkItem item, long since, long now) {}
-
-    /** Returns nanoseconds of a clock. */
-    default long now() {
-      return 0;
-    }
-  }
-
-  /** What is known of an item before it is planned. */
-  public enum Outlook {
-    /** Nothing. */
-    OPEN,
-    /** The CPU answers it, and nothing is sent ahead. */
-    CPU,
-    /** The device answers it and what is like it. */
-    DEVICE
+    /** Called when an item has got the answer that was sent ahead. */
+    default void taken(WorkItem item) {}
   }
 
   /** Key of a query: its array, by identity. */
@@ -153,18 +130,9 @@ public final class Ahead {
    * Answers the single item of a call.
    *
    * @param search answers the item alone, or the item together with the items that are sent ahead
+   * @param device whether it is known that the device answers such items now
    */
-  public WorkResult search(WorkItem item, Search search) throws IOException {
-    return search(item, search, Outlook.OPEN);
-  }
-
-  /**
-   * Answers the single item of a call.
-   *
-   * @param search answers the item alone, or the item together with the items that are sent ahead
-   * @param outlook who will answer the item
-   */
-  public WorkResult search(WorkItem item, Search search, Outlook outlook) throws IOException {
+  public WorkResult search(WorkItem item, Search search, boolean device) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -173,10 +141,7 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        if (outlook == Outlook.CPU) {
-          return alone(item, search);
-        }
-        Flight fresh = fresh(step, item, outlook);
+        Flight fresh = fresh(step, item, device);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
           return begin(fresh, item, search);
@@ -190,9 +155,9 @@ public final class Ahead {
     }
   }
 
-  private Flight fresh(Step step, WorkItem item, Outlook outlook) {
+  private Flight fresh(Step step, WorkItem item, boolean device) {
     Habit habit = habit(step);
-    if (outlook == Outlook.DEVICE) {
+    if (device) {
       habit.awake();
     }
     int number = begun.getAndIncrement();
@@ -236,7 +201,7 @@ public final class Ahead {
   }
 
   private static WorkResult alone(WorkItem item, Search search) throws IOException {
-    return search.search(List.of(item), 1, () -> {}).get(0);
+    return search.search(List.of(item), () -> {}).get(0);
   }
 
   private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
@@ -250,9 +215,7 @@ public final class Ahead {
     items.addAll(others);
     List<WorkResult> found = null;
     try {
-      found =
-          search.search(
-              items, flight.habit().atOnce() ? 1 : items.size(), () -> flight.leaveAlone());
+      found = search.search(items, flight::leaveAlone);
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -263,14 +226,10 @@ public final class Ahead {
 
   private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
-    // most answers are there before their calls: those did not wait, and need no clock
-    boolean waits = flight.landed() == false;
-    long since = waits ? search.now() : 0;
     WorkResult found = flight.take(step, item);
     if (found != null) {
       used.increment();
-      long now = search.now();
-      search.taken(item, waits ? since : now, now);
+      search.taken(item);
       return found;
     }
     flight.habit().used(step);

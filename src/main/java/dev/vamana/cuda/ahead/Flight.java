@@ -147,9 +147,6 @@ final class Flight {
    * @return the number of results
    */
   int land(List<WorkResult> found) {
-    if (asked.get() == 0 && further == null) {
-      habit.atOnce(false);
-    }
     int count;
     synchronized (this) {
       for (int i = 0; i < results.length; i++) {
@@ -165,11 +162,6 @@ final class Flight {
     }
     landing.land();
     return count;
-  }
-
-  /** Whether the answers are there, or it is known that there will be none. */
-  boolean landed() {
-    return landing.landed();
   }
 
   /**
@@ -223,11 +215,7 @@ final class Flight {
    * before.
    */
   boolean goesOn(Step step, WorkItem item) {
-    boolean goesOn = differs(item.query()) == false && isNew(step);
-    if (goesOn && landing.landed() == false) {
-      habit.atOnce(true);
-    }
-    return goesOn;
+    return differs(item.query()) == false && isNew(step);
   }
 
   private boolean isNew(Step step) {

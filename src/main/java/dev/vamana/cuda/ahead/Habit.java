@@ -22,19 +22,6 @@ final class Habit {
   private final AtomicInteger resting = new AtomicInteger();
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile Steps steps = Steps.NONE;
-  private volatile boolean atOnce;
-
-  /** Whether threads search the segments of the last such query at once. */
-  boolean atOnce() {
-    return atOnce;
-  }
-
-  /** Records whether a query's second segment was asked for before its first was answered. */
-  void atOnce(boolean newAtOnce) {
-    if (atOnce != newAtOnce) {
-      atOnce = newAtOnce;
-    }
-  }
 
   /** Records that no step that was sent along is answered: their own calls do it, on the CPU. */
   void leftAlone() {

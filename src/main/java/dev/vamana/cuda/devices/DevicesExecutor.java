@@ -143,27 +143,18 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   @Override
-  public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+  public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
     long candidates = router.candidates(segment, placements.get(segment));
-    if (Long.bitCount(candidates) != 1) {
-      // each device has measurements of its own, and which will be asked is not known yet
-      return null;
+    LeftSearch left = SearchExecutor.super.leaves(segment, k, accepted, scan);
+    for (Member member : members) {
+      if (Placements.has(candidates, member)) {
+        left = member.executor.leaves(segment, k, accepted, scan);
+        if (left == null) {
+          return null;
+        }
+      }
     }
-    Member only = members.get(Long.numberOfTrailingZeros(candidates));
-    return only.executor.leavesScan(segment, k, accepted);
-  }
-
-  @Override
-  public boolean takesScan(SegmentView segment, int k, int accepted) {
-    long candidates = router.candidates(segment, placements.get(segment));
-    return members.stream()
-        .filter(member -> Placements.has(candidates, member))
-        .anyMatch(member -> member.executor.takesScan(segment, k, accepted));
-  }
-
-  @Override
-  public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return members.stream().anyMatch(member -> member.executor.takesLists(segment, k, accepted));
+    return left;
   }
 
   @Override

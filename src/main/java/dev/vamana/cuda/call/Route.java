@@ -5,7 +5,6 @@ import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
-import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -15,12 +14,12 @@ import dev.vamana.search.WorkItem;
 import java.util.Objects;
 
 /**
- * What is decided about items that differ only in their query, whatever else the node does: all
- * that follows from the request, the segment and its place. {@link IdlePlanner} makes it, and
- * {@link CallPlanner} adds the load.
+ * How items that differ only in their query are answered, whatever else the node does: all that
+ * follows from the request, the segment and its place. {@link RoutePlanner} makes it, {@link
+ * Routes} remembers it, and {@link CallPlanner} adds who answers now.
  *
- * @param kind what the items ask for
- * @param grounds what else it follows from
+ * @param request what the items ask for; null for items whose route is not remembered
+ * @param grounds what else the route follows from
  * @param scans whether scoring all accepted vectors is faster for the CPU than a walk
  * @param exact whether the items are answered exactly
  * @param copies whether the items are walked by copies of the vectors, which the CPU does not have,
@@ -29,12 +28,13 @@ import java.util.Objects;
  * @param walk how a launch walks the items or searches their lists, without the segment; null if no
  *     launch does
  * @param fetched how the device walks while the CPU fetches neighbours; null if it does not
- * @param contest what is known of items that both sides may answer; null if the cost model decides
  * @param task the work of one of the items, with the walk if the device can walk, or the search of
  *     lists
+ * @param alone the work over all segments of the query, on an idle node; null if only one side
+ *     answers such items
  */
-record IdlePlan(
-    Kind kind,
+record Route(
+    Request request,
     Grounds grounds,
     boolean scans,
     boolean exact,
@@ -42,8 +42,8 @@ record IdlePlan(
     CpuExecutor.Way way,
     ItemPlan walk,
     FetchShape fetched,
-    Contest contest,
-    Workload task) {
+    Workload task,
+    Workload alone) {
 
   /** Whether the device can walk the items. */
   boolean walks() {
@@ -55,14 +55,15 @@ record IdlePlan(
    *
    * @param ofBytes {@link dev.vamana.search.QueryVector#ofBytes}
    */
-  record Kind(int k, WalkParameters walk, boolean filtered, int accepted, boolean ofBytes) {
+  record Request(int k, WalkParameters walk, boolean filtered, int accepted, boolean ofBytes) {
 
     /**
-     * Returns the kind of an item; null if it has entry points, or a visit limit that may end it.
+     * Returns the request of an item; null if it has entry points, or a visit limit that may end
+     * it.
      */
-    static Kind of(WorkItem item) {
+    static Request of(WorkItem item) {
       return plain(item)
-          ? new Kind(
+          ? new Request(
               item.k(),
               item.walk(),
               item.acceptedOrdinals() != null,
@@ -71,7 +72,7 @@ record IdlePlan(
           : null;
     }
 
-    /** Whether an item is of this kind. */
+    /** Whether an item asks the same. */
     @SuppressWarnings("ReferenceEquality") // most often the same object; equal ones are alike
     boolean matches(WorkItem item) {
       return item.k() == k
@@ -95,19 +96,16 @@ record IdlePlan(
   record Grounds(
       PlanChooser chooser,
       PlanMode mode,
-      boolean measured,
       int open,
       Placement placement,
       long descriptor,
       boolean reranks,
       ResidentRows rows) {
 
-    static Grounds of(
-        PlanChooser chooser, PlanMode mode, boolean measured, int open, HeldSegment segment) {
+    static Grounds of(PlanChooser chooser, PlanMode mode, int open, HeldSegment segment) {
       return new Grounds(
           chooser,
           mode,
-          measured,
           open,
           segment.placement(),
           segment.descriptor(),
@@ -117,15 +115,9 @@ record IdlePlan(
 
     /** Whether these are the same grounds; compares without making an object. */
     @SuppressWarnings("ReferenceEquality") // a session has one chooser
-    boolean hold(
-        PlanChooser nowChooser,
-        PlanMode nowMode,
-        boolean nowMeasured,
-        int nowOpen,
-        HeldSegment segment) {
+    boolean hold(PlanChooser nowChooser, PlanMode nowMode, int nowOpen, HeldSegment segment) {
       return nowChooser == chooser
           && nowMode == mode
-          && nowMeasured == measured
           && nowOpen == open
           && segment.placement() == placement
           && segment.descriptor() == descriptor

@@ -14,7 +14,7 @@ import java.util.TreeMap;
 import org.apache.lucene.util.FixedBitSet;
 
 /** An executor that has planned such items before decides as one that has not. */
-public class IdlePlanTests extends PlanTestCase {
+public class RouteTests extends PlanTestCase {
 
   private static final int STEPS = 25;
 

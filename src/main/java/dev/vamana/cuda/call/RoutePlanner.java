@@ -4,7 +4,6 @@ import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.GpuSession;
@@ -18,54 +17,63 @@ import java.io.IOException;
  * whether items are answered exactly, and how they are walked, or their lists searched, if they are
  * not. What it decides for single queries is remembered.
  */
-final class IdlePlanner {
+final class RoutePlanner {
 
   private final GpuSession session;
   private final PlanMode mode;
-  private final boolean measured;
-  private final IdlePlans known;
+  private final Routes routes;
+  private final WhoAnswers who;
   private final Families families;
 
   /**
    * Makes a planner.
    *
-   * @param measured whether measurements decide about contested items
-   * @param known what was decided before
+   * @param routes what was decided before
+   * @param who decides between the CPU and the device
    * @param families all open segments
    */
-  IdlePlanner(
-      GpuSession session, PlanMode mode, boolean measured, IdlePlans known, Families families) {
+  RoutePlanner(
+      GpuSession session, PlanMode mode, Routes routes, WhoAnswers who, Families families) {
     this.session = session;
     this.mode = mode;
-    this.measured = measured;
-    this.known = known;
+    this.routes = routes;
+    this.who = who;
     this.families = families;
   }
 
   /**
-   * Returns what is decided about items: what was, if the grounds still hold.
+   * Returns the route of items: the one that was decided before, if its grounds still hold.
    *
    * @param segment their segment, which is on the device
    * @param before what was decided for such items before, on whatever grounds; or null
+   * @param single whether the items are those of a single query
    */
-  IdlePlan plan(Asked asked, HeldSegment segment, IdlePlan before) throws IOException {
-    WorkItem item = asked.item();
-    int open = families.size(asked.view());
-    if (before != null && before.grounds().hold(session.chooser, mode, measured, open, segment)) {
-      return before;
+  Routes.Known plan(Asked asked, HeldSegment segment, Routes.Known before, boolean single)
+      throws IOException {
+    Route route = route(asked, segment, before);
+    Workload alone = single ? route.alone() : null;
+    WhoAnswers.Kind kind =
+        alone == null ? null : who.kind(asked.view().family(), alone, session.chooser);
+    double work = alone == null ? 0 : session.chooser.cpuNanos(alone);
+    Routes.Known now = new Routes.Known(route, kind, work, who.window());
+    if (single && now.equals(before) == false) {
+      routes.remember(asked.item(), now);
     }
-    IdlePlan.Grounds grounds = IdlePlan.Grounds.of(session.chooser, mode, measured, open, segment);
-    IdlePlan fresh =
-        asked.view().hasLists()
-            ? ofLists(asked, segment, grounds)
-            : ofGraph(asked, segment, grounds);
-    if (fresh.kind() != null && asked.batch() == 1) {
-      known.remember(item, fresh);
-    }
-    return fresh;
+    return now;
   }
 
-  private IdlePlan ofGraph(Asked asked, HeldSegment segment, IdlePlan.Grounds grounds)
+  private Route route(Asked asked, HeldSegment segment, Routes.Known before) throws IOException {
+    int open = families.size(asked.view());
+    if (before != null && before.route().grounds().hold(session.chooser, mode, open, segment)) {
+      return before.route();
+    }
+    Route.Grounds grounds = Route.Grounds.of(session.chooser, mode, open, segment);
+    return asked.view().hasLists()
+        ? ofLists(asked, segment, grounds)
+        : ofGraph(asked, segment, grounds);
+  }
+
+  private Route ofGraph(Asked asked, HeldSegment segment, Route.Grounds grounds)
       throws IOException {
     WorkItem item = asked.item();
     Placement placement = segment.placement();
@@ -78,16 +86,16 @@ final class IdlePlanner {
         walks ? Workloads.walk(item, placement, asked.batch() * grounds.open()) : null;
     boolean exact = asked.scans();
     boolean copies = false;
-    Contest contest = null;
+    Workload both = null;
     if (mode == PlanMode.AUTO) {
       Workload alone =
           asked.alone(Workloads.readable(item, segment, asked.batch()), walk).over(grounds.open());
       exact |= session.chooser.prefersExact(alone);
       copies = exact == false && walks && copies(asked, segment);
-      contest = copies ? null : contest(exact ? alone.scanned() : alone);
+      both = copies ? null : exact ? alone.scanned() : alone;
     }
-    return new IdlePlan(
-        IdlePlan.Kind.of(item),
+    return new Route(
+        Route.Request.of(item),
         grounds,
         asked.scans(),
         exact,
@@ -95,29 +103,29 @@ final class IdlePlanner {
         way(placement, exact, walks),
         plan == null ? null : plan.on(null),
         fetched,
-        contest,
-        asked.task(exact, Workload.Rows.NONE, asked.batch(), walk));
+        asked.task(exact, Workload.Rows.NONE, asked.batch(), walk),
+        both);
   }
 
   /**
    * As above, for items over inverted lists of which estimates pay. They are answered exactly, or
    * their lists are searched, by the device if a kernel can.
    */
-  private IdlePlan ofLists(Asked asked, HeldSegment segment, IdlePlan.Grounds grounds)
+  private Route ofLists(Asked asked, HeldSegment segment, Route.Grounds grounds)
       throws IOException {
     WorkItem item = asked.item();
     ItemPlan plan = ItemPlan.of(item, segment);
     boolean searches = plan != null && session.walks.fits(plan);
     Workload.Walk lists = Workloads.lists(item, asked.batch() * grounds.open());
     boolean exact = false;
-    Contest contest = null;
+    Workload both = null;
     if (mode == PlanMode.AUTO) {
       Workload alone = asked.alone(Workloads.inPlace(item, segment), lists).over(grounds.open());
       exact = session.chooser.prefersExact(alone);
-      contest = exact ? contest(alone.scanned()) : null;
+      both = exact ? alone.scanned() : null;
     }
-    return new IdlePlan(
-        IdlePlan.Kind.of(item),
+    return new Route(
+        Route.Request.of(item),
         grounds,
         asked.scans(),
         exact,
@@ -125,12 +133,8 @@ final class IdlePlanner {
         exact ? CpuExecutor.Way.SCAN : CpuExecutor.Way.LISTS,
         searches ? plan.on(null) : null,
         null,
-        contest,
-        asked.task(exact, Workload.Rows.NONE, asked.batch(), lists));
-  }
-
-  private Contest contest(Workload alone) {
-    return measured ? session.chooser.contest(alone) : null;
+        asked.task(exact, Workload.Rows.NONE, asked.batch(), lists),
+        both);
   }
 
   /** Whether a visit limit ends a walk before its first step. */
