@@ -3,17 +3,15 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.devices.DevicePlanner;
 import dev.vamana.cuda.driver.DeviceList;
 import java.util.HashSet;
-import java.util.Iterator;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
 import java.util.Set;
 import java.util.regex.Pattern;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
 
-/** The settings {@code vamana.gpu.devices} and, deprecated, {@code vamana.gpu.device}. */
+/** The setting {@code vamana.gpu.devices}. */
 final class DevicesSetting {
 
   private static final String KEY = "vamana.gpu.devices";
@@ -21,11 +19,6 @@ final class DevicesSetting {
   private static final Pattern NUMBER = Pattern.compile("\\d{1,9}");
   private static final Pattern UUID =
       Pattern.compile("(GPU|MIG)-\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}");
-
-  /** Number of the only device. */
-  static final Setting<Integer> DEVICE =
-      Setting.intSetting(
-          "vamana.gpu.device", 0, 0, MOST, Property.NodeScope, Property.DeprecatedWarning);
 
   /** The devices to use: {@link DeviceList#ALL}, or numbers and UUIDs; empty for the first. */
   static final Setting<List<String>> DEVICES =
@@ -37,7 +30,7 @@ final class DevicesSetting {
   /** Returns the devices that a node is to use, at least one; as {@link DeviceList#find} takes. */
   static List<String> of(Settings settings) {
     List<String> listed = DEVICES.get(settings);
-    return listed.isEmpty() ? List.of(Integer.toString(DEVICE.get(settings))) : listed;
+    return listed.isEmpty() ? List.of("0") : listed;
   }
 
   private static String parse(String text) {
@@ -62,7 +55,7 @@ final class DevicesSetting {
             + " [GPU-c2fe43ba-0ae5-4e0b-a1b2-31f0c5d1a9e7]");
   }
 
-  /** Refuses a device twice, and the old setting beside this one. */
+  /** Refuses a device twice. */
   private static final class Distinct implements Setting.Validator<List<String>> {
 
     @Override
@@ -77,31 +70,6 @@ final class DevicesSetting {
         throw new IllegalArgumentException(
             "setting [" + KEY + "] has [all] beside other values, got " + value);
       }
-    }
-
-    @Override
-    public void validate(List<String> value, Map<Setting<?>, Object> others, boolean present) {
-      Object device = others.get(DEVICE);
-      if (value.isEmpty() == false && device instanceof Integer number && number != 0) {
-        throw new IllegalArgumentException(
-            "setting ["
-                + KEY
-                + "] is "
-                + value
-                + " and ["
-                + DEVICE.getKey()
-                + "] is ["
-                + number
-                + "]: set only ["
-                + KEY
-                + "]");
-      }
-    }
-
-    @Override
-    public Iterator<Setting<?>> settings() {
-      List<Setting<?>> others = List.of(DEVICE);
-      return others.iterator();
     }
   }
 }

@@ -164,13 +164,7 @@ record GpuSettings(
   /** All settings, for registration. */
   static final List<Setting<?>> ALL =
       Stream.concat(
-              Stream.of(
-                  ENABLED,
-                  DevicesSetting.DEVICES,
-                  DevicesSetting.DEVICE,
-                  BUILD,
-                  COMPILE_KERNELS,
-                  NVRTC),
+              Stream.of(ENABLED, DevicesSetting.DEVICES, BUILD, COMPILE_KERNELS, NVRTC),
               DYNAMIC.stream())
           .toList();
 

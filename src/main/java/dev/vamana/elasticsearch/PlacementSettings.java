@@ -6,12 +6,9 @@ import dev.vamana.cuda.memory.Precision;
 import java.util.Arrays;
 import java.util.Iterator;
 import java.util.List;
-import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Stream;
-import org.elasticsearch.common.logging.DeprecationCategory;
-import org.elasticsearch.common.logging.DeprecationLogger;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -19,16 +16,10 @@ import org.elasticsearch.common.settings.Settings;
 /**
  * The settings that say which placements the planner may choose from: where graphs are, and what
  * walks read. {@link GpuSettings} reads them.
- *
- * <p>A value of {@link #PLACEMENT} that names a place and a precision at once, such as {@code
- * exact-float16}, works as before and is answered by a deprecation warning.
  */
 final class PlacementSettings {
   /** The value that leaves the choice to the planner. */
   static final String AUTO = "auto";
-
-  private static final DeprecationLogger deprecation =
-      DeprecationLogger.getLogger(PlacementSettings.class);
 
   private static final String PLACEMENT_KEY = "vamana.gpu.placement";
   private static final String PRECISION_KEY = "vamana.gpu.precision";
@@ -38,7 +29,7 @@ final class PlacementSettings {
       new Setting<>(
           PLACEMENT_KEY,
           AUTO,
-          PlacementSettings::parsePlacement,
+          text -> GpuSettings.oneOf(PLACEMENT_KEY, text, places(), name -> name),
           new Together(PLACEMENT_KEY),
           Property.NodeScope,
           Property.Dynamic);
@@ -66,41 +57,7 @@ final class PlacementSettings {
 
   private static Set<Placement> allowed(String placement, String precision) {
     Precision distances = precision.equals(AUTO) ? null : precisionOf(precision);
-    Placement both = both(placement);
-    if (both != null) {
-      return distances == null || distances == both.precision() ? Set.of(both) : Set.of();
-    }
     return Placement.of(placement.equals(AUTO) ? null : placeOf(placement), distances);
-  }
-
-  /** Returns the placement of a deprecated value, or null if the value names only a place. */
-  private static Placement both(String text) {
-    return places().contains(text) ? null : Placement.named(text);
-  }
-
-  private static String parsePlacement(String text) {
-    String warning = warning(text);
-    if (warning == null) {
-      return GpuSettings.oneOf(PLACEMENT_KEY, text, places(), name -> name);
-    }
-    deprecation.warn(DeprecationCategory.SETTINGS, PLACEMENT_KEY + "." + text, warning);
-    return text;
-  }
-
-  /** Returns what to say of a value of {@link #PLACEMENT} if it is deprecated, or null. */
-  static String warning(String text) {
-    Placement both = both(text);
-    return both == null
-        ? null
-        : String.format(
-            Locale.ROOT,
-            "[%s] is deprecated as a value of [%s]: set [%s] to [%s] and [%s] to [%s]",
-            text,
-            PLACEMENT_KEY,
-            PLACEMENT_KEY,
-            both.place().settingName(),
-            PRECISION_KEY,
-            both.precision().settingName());
   }
 
   private static List<String> places() {

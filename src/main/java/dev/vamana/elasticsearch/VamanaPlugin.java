@@ -275,7 +275,6 @@ public final class VamanaPlugin extends Plugin
   public Collection<MappedActionFilter> getMappedActionFilters() {
     List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
     filters.add(settingChange);
-    filters.add(new PlacementChange());
     return filters;
   }
 

@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
 import java.io.IOException;
@@ -43,7 +42,7 @@ public class GpuSettingsTests extends LuceneTestCase {
         GpuSettings.of(
             Settings.builder()
                 .put("vamana.gpu.enabled", "required")
-                .put("vamana.gpu.device", 3)
+                .put("vamana.gpu.devices", "3")
                 .put("vamana.gpu.memory.limit", "12gb")
                 .put("vamana.gpu.page_cache.limit", "12.5%")
                 .put("vamana.gpu.placement", "mapped-graph")
@@ -102,22 +101,6 @@ public class GpuSettingsTests extends LuceneTestCase {
     }
   }
 
-  /** Values of earlier releases, each a place and a precision, work and are warned of. */
-  public void testDeprecatedPlacements() {
-    for (Placement placement :
-        List.of(
-            Placement.EXACT, Placement.EXACT_FLOAT16, Placement.EXACT_INT8, Placement.IN_MEMORY)) {
-      String old = placement.settingName();
-      assertEquals(Set.of(placement), of("vamana.gpu.placement", old).placements());
-      assertEquals(Set.of(placement), placements(old, placement.precision().settingName()));
-      assertEquals(Set.of(placement), placements("device", placement.precision().settingName()));
-      String other = placement.precision() == Precision.PQ ? "float32" : "pq";
-      IllegalArgumentException e =
-          expectThrows(IllegalArgumentException.class, () -> placements(old, other));
-      assertTrue(e.getMessage(), e.getMessage().contains("[" + old + "]"));
-    }
-  }
-
   private static Set<Placement> placements(String place, String precision) {
     return GpuSettings.of(
             Settings.builder()
@@ -146,8 +129,6 @@ public class GpuSettingsTests extends LuceneTestCase {
   public void testValuesOutOfRangeAreNamed() {
     assertRejected("vamana.gpu.enabled", "yes", "auto, required, off");
     assertRejected("vamana.gpu.enabled", "AUTO", "auto, required, off");
-    assertRejected("vamana.gpu.device", "-1", "must be >= 0");
-    assertRejected("vamana.gpu.device", "64", "must be <= 63");
     for (String memory : List.of("0%", "101%", "-5%", "1mb", "much", "-1", "0")) {
       assertRejected("vamana.gpu.memory.limit", memory, "at most 100% of the device's memory");
     }
@@ -155,6 +136,7 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.page_cache.limit", "200%", "at most 100% of the host's memory");
     assertRejected(
         "vamana.gpu.placement", "everywhere", "[auto, device, mapped-graph, host-fetch]");
+    assertRejected("vamana.gpu.placement", "exact", "[auto, device, mapped-graph, host-fetch]");
     assertRejected("vamana.gpu.precision", "double", "[auto, float32, float16, int8, pq]");
     assertRejected("vamana.gpu.batch.max_size", "0", "must be >= 1");
     assertRejected("vamana.gpu.batch.max_size", "65537", "must be <= 65536");
@@ -181,11 +163,6 @@ public class GpuSettingsTests extends LuceneTestCase {
     }
     assertRejected("vamana.gpu.devices", "3, 3", "[3] twice", "has [3] twice");
     assertRejected("vamana.gpu.devices", "all,1", "[all, 1]", "has [all] beside other values");
-    Settings both =
-        Settings.builder().put("vamana.gpu.devices", "1").put("vamana.gpu.device", 2).build();
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> GpuSettings.of(both));
-    assertTrue(e.getMessage(), e.getMessage().contains("set only [vamana.gpu.devices]"));
   }
 
   private static void assertRejected(String key, String value, String range) {
@@ -208,7 +185,6 @@ public class GpuSettingsTests extends LuceneTestCase {
     Set<String> fixed =
         Set.of(
             "vamana.gpu.enabled",
-            "vamana.gpu.device",
             "vamana.gpu.devices",
             "vamana.gpu.build",
             "vamana.gpu.kernels.compile",

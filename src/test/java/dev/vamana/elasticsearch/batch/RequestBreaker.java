@@ -8,12 +8,12 @@ import org.elasticsearch.indices.breaker.CircuitBreakerMetrics;
 import org.elasticsearch.indices.breaker.HierarchyCircuitBreakerService;
 
 /** The server's own request breaker, with a limit. */
-final class RequestBreaker {
+public final class RequestBreaker {
 
   private RequestBreaker() {}
 
   /** A breaker that counts what it is told, and not the heap. */
-  static CircuitBreaker withLimit(long bytes) {
+  public static CircuitBreaker withLimit(long bytes) {
     Settings settings =
         Settings.builder()
             .put("indices.breaker.request.limit", bytes + "b")
