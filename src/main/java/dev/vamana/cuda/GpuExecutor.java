@@ -432,8 +432,8 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Removes a segment from the device as {@link #evict} does, also for contexts opened later, until
-   * it is searched, opened or requested here again.
+   * Removes a segment from the device as {@link #evict} does, also from contexts opened later,
+   * until it is opened, warmed or kept here again. The CPU answers searches that still come.
    */
   public void release(SegmentView segment) {
     keeper.segments().leave(segment);

@@ -74,14 +74,6 @@ final class CounterTables {
               "balance.moved_in_bytes",
               "vamana_segments_moved_bytes",
               "Device memory of segments moved between devices.")
-          .counter(
-              "balance.removals",
-              "vamana_segments_removed",
-              "Copies removed from devices that their segment no longer belongs to.")
-          .gauge(
-              "balance.copied_segments",
-              "vamana_segments_copied",
-              "Segments that belong to more than one device.")
           .build();
 
   /** Of {@code devices.counters}. */

@@ -99,8 +99,6 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     return Counters.builder()
         .put("moves", value(BALANCE, "moves"))
         .put("moved_in_bytes", value(BALANCE, "moved_bytes"))
-        .put("removals", value(BALANCE, "removals"))
-        .put("copied_segments", value(BALANCE, "segments_copied"))
         .build();
   }
 

@@ -44,7 +44,7 @@ final class FullStatistics {
                   "device_limit_bytes",
                   "page_cache_bytes",
                   "page_cache_limit_bytes")),
-          Map.entry("balance", List.of("moves", "moved_bytes", "removals", "segments_copied")),
+          Map.entry("balance", List.of("moves", "moved_bytes")),
           Map.entry("upload_waits", List.of("count", "nanos")),
           Map.entry("items", List.of("requested", "cancelled")),
           Map.entry("items_by_placement", List.of("exact", "codes", "none")),
