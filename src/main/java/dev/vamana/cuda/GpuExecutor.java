@@ -93,7 +93,7 @@ public final class GpuExecutor implements SearchExecutor {
         options.leastGraph() == GpuOptions.NO_GRAPHS
             ? GraphEngine.NONE
             : new GpuGraphs(keeper, counters.graphs, options.leastGraph());
-    this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
+    this.ahead = new Ahead(options.batches().segmentsAhead());
   }
 
   /**
@@ -146,8 +146,7 @@ public final class GpuExecutor implements SearchExecutor {
         return CpuExecutor.search(item, known.way());
       }
     }
-    boolean device = known != null && known.kind() != null && known.kind().onDevice();
-    return ahead.search(item, new SingleQuery(System.nanoTime()), device);
+    return ahead.search(item, new SingleQuery(System.nanoTime()));
   }
 
   /** Whether the CPU answers items of a route in this window. */

@@ -1,7 +1,6 @@
 package dev.vamana.cuda.ahead;
 
 import dev.vamana.cuda.count.Counters;
-import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
@@ -44,7 +44,8 @@ public final class Ahead {
   private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
-  private final AnswerMemory memory;
+  private final AtomicLong memory = new AtomicLong();
+  private final long mostBytes;
   private final Counters counters = new Counters();
   private final LongAdder sent = counters.add("sent");
   private final LongAdder used = counters.add("used");
@@ -90,23 +91,20 @@ public final class Ahead {
    * Makes an instance that has seen no query yet.
    *
    * @param enabled whether segments are sent ahead
-   * @param account counts the memory of the waiting answers
    */
-  public Ahead(boolean enabled, HostMemoryAccount account) {
-    this(enabled, account, MOST_BYTES);
+  public Ahead(boolean enabled) {
+    this(enabled, MOST_BYTES);
   }
 
   /**
    * Makes an instance that has seen no query yet, with a limit.
    *
-   * @param enabled whether segments are sent ahead
-   * @param account counts the memory of the waiting answers
    * @param mostBytes most bytes of waiting answers; a query that would exceed it is searched
    *     segment by segment
    */
-  public Ahead(boolean enabled, HostMemoryAccount account, long mostBytes) {
+  public Ahead(boolean enabled, long mostBytes) {
     this.enabled = enabled;
-    this.memory = new AnswerMemory(account, mostBytes);
+    this.mostBytes = mostBytes;
   }
 
   /** Turns sending ahead on or off. */
@@ -130,9 +128,8 @@ public final class Ahead {
    * Answers the single item of a call.
    *
    * @param search answers the item alone, or the item together with the items that are sent ahead
-   * @param device whether it is known that the device answers such items now
    */
-  public WorkResult search(WorkItem item, Search search, boolean device) throws IOException {
+  public WorkResult search(WorkItem item, Search search) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -141,12 +138,14 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        Flight fresh = fresh(step, item, device);
+        int number = begun.getAndIncrement();
+        Flight fresh = new Flight(number, step, item, habit(step), memory, mostBytes);
+        List<WorkItem> others = others(fresh, item);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
-          return begin(fresh, item, search);
+          return begin(fresh, others, item, search);
         }
-        fresh.drop();
+        fresh.release();
       } else if (flight.goesOn(step, item)) {
         return goOn(flight, step, item, search);
       } else {
@@ -155,23 +154,19 @@ public final class Ahead {
     }
   }
 
-  private Flight fresh(Step step, WorkItem item, boolean device) {
-    Habit habit = habit(step);
-    if (device) {
-      habit.awake();
-    }
-    int number = begun.getAndIncrement();
-    Flight flight = new Flight(number, step, item, habit, memory);
-    if (flight.refused()) {
+  /** Returns the items to send ahead. Queries that began long ago are ended to make room. */
+  private List<WorkItem> others(Flight fresh, WorkItem item) {
+    List<WorkItem> others = fresh.others(item);
+    if (others == null) {
       flights.forEach(
           (key, old) -> {
-            if (number - old.number() >= OVER) {
+            if (fresh.number() - old.number() >= OVER) {
               end(key, old);
             }
           });
-      flight = new Flight(number, step, item, habit, memory);
+      others = fresh.others(item);
     }
-    return flight;
+    return others == null ? List.of() : others;
   }
 
   private Habit habit(Step first) {
@@ -204,8 +199,8 @@ public final class Ahead {
     return search.search(List.of(item), () -> {}).get(0);
   }
 
-  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
-    List<WorkItem> others = flight.others();
+  private WorkResult begin(Flight flight, List<WorkItem> others, WorkItem item, Search search)
+      throws IOException {
     if (others.isEmpty()) {
       flight.land(List.of());
       return alone(item, search);
@@ -215,7 +210,7 @@ public final class Ahead {
     items.addAll(others);
     List<WorkResult> found = null;
     try {
-      found = search.search(items, flight::leaveAlone);
+      found = search.search(items, () -> flight.land(List.of()));
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -247,7 +242,7 @@ public final class Ahead {
     flights.forEach(
         (key, flight) -> {
           if (which.test(flight) && flights.remove(key, flight)) {
-            flight.drop();
+            flight.release();
           }
         });
   }
@@ -258,5 +253,10 @@ public final class Ahead {
    */
   public SortedMap<String, Long> totals() {
     return counters.sums();
+  }
+
+  /** Returns about how many bytes the answers take that wait for their calls. */
+  public long waitingBytes() {
+    return memory.get();
   }
 }

@@ -1,10 +1,6 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.ahead.Ahead;
-import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.memory.HostMemoryAccount;
-import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -19,41 +15,14 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** Tests the memory of answers that wait for their calls. */
-public class AheadMemoryTests extends GpuTestCase {
+public class AheadTests extends GpuTestCase {
   private static final int SEGMENTS = 6;
   private static final int K = 100;
   private static final int SIZE = 120;
-  private static final long BLOCK = 1 << 20;
 
-  /** Least bytes that an answer counts as. */
-  private static final int ANSWER_BYTES = 8 * K;
+  /** Bytes of the answers that are sent ahead for a query. */
+  private static final long ANSWERS = (SEGMENTS - 1) * (128L + 8 * K);
 
-  /** Refuses bytes above a limit, and fails if a caller releases more bytes than it reserved. */
-  private static final class Account implements HostMemoryAccount {
-    private long limit = Long.MAX_VALUE;
-    private long used;
-
-    @Override
-    public synchronized boolean reserve(long bytes) {
-      if (used + bytes > limit) {
-        return false;
-      }
-      used += bytes;
-      return true;
-    }
-
-    @Override
-    public synchronized void release(long bytes) {
-      used -= bytes;
-      assertTrue("gave back too much", used >= 0);
-    }
-
-    synchronized long used() {
-      return used;
-    }
-  }
-
-  private final Account account = new Account();
   private final List<Integer> calls = new ArrayList<>();
   private List<SegmentView> views;
 
@@ -88,7 +57,7 @@ public class AheadMemoryTests extends GpuTestCase {
   }
 
   private WorkResult ask(Ahead ahead, int segment, float[] query) throws IOException {
-    return ahead.search(item(views.get(segment), query), this::answer, false);
+    return ahead.search(item(views.get(segment), query), this::answer);
   }
 
   private List<WorkResult> answer(List<WorkItem> items, Runnable alone) throws IOException {
@@ -110,17 +79,17 @@ public class AheadMemoryTests extends GpuTestCase {
   public void testAnswersAreCountedUntilTheyAreTaken() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
-      Ahead ahead = new Ahead(true, account);
+      Ahead ahead = new Ahead(true);
       askAll(ahead, index.vector().floats());
-      assertEquals("nothing was sent", 0, account.used());
+      assertEquals("nothing was sent", 0, ahead.waitingBytes());
       float[] query = index.vector().floats();
       ask(ahead, 0, query);
-      assertEquals("five answers", BLOCK, account.used());
+      assertEquals("five answers", ANSWERS, ahead.waitingBytes());
       for (int segment = 1; segment < SEGMENTS; segment++) {
-        assertEquals(BLOCK, account.used());
+        assertEquals(ANSWERS, ahead.waitingBytes());
         ask(ahead, segment, query);
       }
-      assertEquals(0, account.used());
+      assertEquals(0, ahead.waitingBytes());
       assertEquals(5, (long) ahead.totals().get("used"));
     }
   }
@@ -130,7 +99,7 @@ public class AheadMemoryTests extends GpuTestCase {
     try (TestIndex index = index()) {
       views = index.views();
       List<Runnable> ends = new ArrayList<>();
-      Ahead ahead = new Ahead(true, account);
+      Ahead ahead = new Ahead(true);
       ends.add(() -> ahead.enable(false));
       ends.add(() -> ahead.closing(views.get(3)));
       ends.add(() -> ahead.closing(views.get(0)));
@@ -140,9 +109,9 @@ public class AheadMemoryTests extends GpuTestCase {
         for (int i = 0; i < 3; i++) {
           ask(ahead, 0, index.vector().floats());
         }
-        assertEquals(BLOCK, account.used());
+        assertEquals(3 * ANSWERS, ahead.waitingBytes());
         end.run();
-        assertEquals(0, account.used());
+        assertEquals(0, ahead.waitingBytes());
       }
     }
   }
@@ -151,8 +120,8 @@ public class AheadMemoryTests extends GpuTestCase {
   public void testBoundByBytes() throws IOException {
     try (TestIndex index = index()) {
       views = index.views();
-      long limit = 40 * 5 * (ANSWER_BYTES + 128);
-      Ahead ahead = new Ahead(true, account, limit);
+      long limit = 40 * ANSWERS;
+      Ahead ahead = new Ahead(true, limit);
       for (int i = 0; i < 2_000; i++) {
         // a query that searches all segments keeps the habit alive
         if (i % 2 == 0) {
@@ -160,41 +129,23 @@ public class AheadMemoryTests extends GpuTestCase {
         } else {
           ask(ahead, 0, index.vector().floats());
         }
-        assertTrue(account.used() <= (limit + BLOCK - 1) / BLOCK * BLOCK);
+        assertTrue(ahead.waitingBytes() <= limit);
       }
       long sent = ahead.totals().get("sent");
       assertTrue("sent " + sent, sent > 5 * 500);
       ahead.enable(false);
-      assertEquals(0, account.used());
-    }
-  }
-
-  public void testAccountThatRefuses() throws IOException {
-    try (TestIndex index = index()) {
-      views = index.views();
-      Ahead ahead = new Ahead(true, account);
-      askAll(ahead, index.vector().floats());
-      account.limit = BLOCK / 2;
-      calls.clear();
-      askAll(ahead, index.vector().floats());
-      assertEquals("one by one", List.of(1, 1, 1, 1, 1, 1), calls);
-      assertEquals(0, (long) ahead.totals().get("sent"));
-      account.limit = Long.MAX_VALUE;
-      calls.clear();
-      askAll(ahead, index.vector().floats());
-      assertEquals("together again", List.of(SEGMENTS), calls);
-      assertEquals(0, account.used());
+      assertEquals(0, ahead.waitingBytes());
     }
   }
 
   /**
    * If the device leaves all other segments alone, their calls do not wait for the first segment's
-   * answer, and the next queries send nothing.
+   * answer.
    */
   public void testLeftAlone() throws Exception {
     try (TestIndex index = index()) {
       views = index.views();
-      Ahead ahead = new Ahead(true, account);
+      Ahead ahead = new Ahead(true);
       askAll(ahead, index.vector().floats());
       calls.clear();
       float[] query = index.vector().floats();
@@ -204,27 +155,18 @@ public class AheadMemoryTests extends GpuTestCase {
               (items, alone) -> {
                 assertEquals(SEGMENTS, items.size());
                 alone.run();
-                assertEquals("nothing is kept", 0, account.used());
+                assertEquals("nothing is kept", 0, ahead.waitingBytes());
                 for (int segment = 1; segment < SEGMENTS; segment++) {
                   assertEquals(K, ask(ahead, segment, query).ordinals().length);
                 }
                 List<WorkResult> results = new ArrayList<>(Collections.nCopies(SEGMENTS, null));
                 results.set(0, CpuExecutor.search(items.get(0)));
                 return results;
-              },
-              false);
+              });
       assertEquals(K, first.ordinals().length);
       assertEquals(Collections.nCopies(SEGMENTS - 1, 1), calls);
-      calls.clear();
-      int queries = 0;
-      while (calls.contains(SEGMENTS) == false) {
-        askAll(ahead, index.vector().floats());
-        queries++;
-      }
-      assertEquals("fifteen queries rest", 16, queries);
-      assertEquals("only what is sent counts", SEGMENTS - 1, (long) ahead.totals().get("sent"));
-      assertEquals(SEGMENTS - 1, (long) ahead.totals().get("used"));
-      assertEquals(0, account.used());
+      assertEquals("only what is sent counts", 0, (long) ahead.totals().get("sent"));
+      assertEquals(0, ahead.waitingBytes());
     }
   }
 
@@ -234,7 +176,7 @@ public class AheadMemoryTests extends GpuTestCase {
       views = index.views();
       for (int way = 0; way < 4; way++) {
         int how = way;
-        Ahead ahead = new Ahead(true, account);
+        Ahead ahead = new Ahead(true);
         askAll(ahead, index.vector().floats());
         float[] query = index.vector().floats();
         ahead.search(
@@ -243,7 +185,7 @@ public class AheadMemoryTests extends GpuTestCase {
               if (items.size() == 1) {
                 return answer(items, alone);
               }
-              assertEquals(BLOCK, account.used());
+              assertEquals(ANSWERS, ahead.waitingBytes());
               switch (how) {
                 case 0 -> ahead.enable(false);
                 case 1 -> ahead.closing(views.get(1));
@@ -251,54 +193,13 @@ public class AheadMemoryTests extends GpuTestCase {
                 default -> ask(ahead, 0, query);
               }
               return answer(items, alone);
-            },
-            false);
+            });
         if (how == 3) {
           // the second query with the same array has its own answers
           ahead.enable(false);
         }
-        assertEquals("way " + how, 0, account.used());
+        assertEquals("way " + how, 0, ahead.waitingBytes());
       }
-    }
-  }
-
-  /** On the device, answers count in addition to pinned memory, and are released. */
-  public void testOnTheDevice() throws IOException {
-    SimulatedDriver driver = driver();
-    // large enough for walks
-    try (TestIndex index = index(400);
-        GpuExecutor executor =
-            GpuDevice.open(
-                () -> driver,
-                ResidencyOptions.defaults(DEVICE_BYTES).withPlacement(Placement.EXACT),
-                WALKS
-                    .withBatches(BATCHES.withSegmentsAhead(true))
-                    .withWaitForUpload(true)
-                    .withHostMemory(account),
-                new QuietListener())) {
-      views = index.views();
-      views.forEach(executor::opened);
-      for (int round = 0; round < 2; round++) {
-        float[] query = index.vector().floats();
-        for (SegmentView view : views) {
-          executor.search(List.of(item(view, query, 10)));
-        }
-      }
-      long pinned = account.used();
-      float[] query = index.vector().floats();
-      executor.search(List.of(item(views.get(0), query, 10)));
-      assertEquals(pinned + BLOCK, account.used());
-      for (int segment = 1; segment < SEGMENTS; segment++) {
-        executor.search(List.of(item(views.get(segment), query, 10)));
-      }
-      assertEquals(pinned, account.used());
-      executor.search(List.of(item(views.get(0), index.vector().floats(), 10)));
-      assertEquals(pinned + BLOCK, account.used());
-      executor.closing(views.get(2));
-      assertEquals(pinned, account.used());
-      executor.search(List.of(item(views.get(0), index.vector().floats(), 10)));
-      executor.close();
-      assertEquals(0, account.used());
     }
   }
 }
