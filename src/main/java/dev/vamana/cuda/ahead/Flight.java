@@ -49,8 +49,7 @@ final class Flight {
    * @param memory bytes of the answers that wait
    * @param limit most bytes; if the answers would exceed it, nothing is sent ahead
    */
-  Flight(
-      int number, Step step, WorkItem item, Habit habit, AtomicLong memory, long limit) {
+  Flight(int number, Step step, WorkItem item, Habit habit, AtomicLong memory, long limit) {
     this.first = step;
     this.number = number;
     this.habit = habit;
