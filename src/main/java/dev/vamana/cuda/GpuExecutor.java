@@ -142,8 +142,11 @@ public final class GpuExecutor implements SearchExecutor {
         && fromAhead == false
         && item.cancelled().getAsBoolean() == false) {
       counters.left(known.way() == CpuExecutor.Way.SCAN);
-      try (LeftSearch left = leave(known)) {
+      long since = System.nanoTime();
+      try {
         return CpuExecutor.search(item, known.way());
+      } finally {
+        answered(known, since);
       }
     }
     return ahead.search(item, new SingleQuery(System.nanoTime()));
@@ -155,12 +158,6 @@ public final class GpuExecutor implements SearchExecutor {
         && known.kind().onDevice() == false
         && known.window() == who.window()
         && usable();
-  }
-
-  /** Begins a search that the calling thread does. */
-  private LeftSearch leave(Routes.Known known) {
-    long since = System.nanoTime();
-    return () -> answered(known, since);
   }
 
   private void answered(Routes.Known known, long since) {
@@ -309,7 +306,8 @@ public final class GpuExecutor implements SearchExecutor {
     boolean filtered = accepted < segment.size();
     Routes.Known known = filtered ? null : routes.findScan(segment, k);
     if (known != null && known.kind() != null) {
-      return isLeft(known) ? leave(known) : null;
+      long since = System.nanoTime();
+      return isLeft(known) ? () -> answered(known, since) : null;
     }
     return isResident(segment) && isForCpu(segment, k, accepted) == false ? null : NOT_MEASURED;
   }

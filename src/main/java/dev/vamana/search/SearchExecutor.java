@@ -46,10 +46,12 @@ public interface SearchExecutor extends Closeable {
     return WalkParameters.defaults(k);
   }
 
-  /** A search that an executor leaves to the calling thread. Closed when the search has ended. */
-  interface LeftSearch extends AutoCloseable {
-    @Override
-    void close();
+  /** A search that an executor leaves to the calling thread. */
+  @FunctionalInterface
+  interface LeftSearch {
+
+    /** Called when the search has ended, however it did. */
+    void ended();
   }
 
   /** A left search whose end interests nobody. */

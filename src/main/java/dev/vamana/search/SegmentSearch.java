@@ -106,9 +106,11 @@ public final class SegmentSearch {
         }
         return;
       }
-      try (left) {
+      try {
         count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.LISTS);
         searchAlone(false);
+      } finally {
+        left.ended();
       }
     }
   }
