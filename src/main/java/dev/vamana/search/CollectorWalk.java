@@ -2,7 +2,7 @@ package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
-import dev.vamana.vectors.DistanceFilter;
+import dev.vamana.vectors.ScalarFilter;
 import java.io.IOException;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -35,7 +35,7 @@ final class CollectorWalk {
   private static final int TOGETHER = 8;
 
   private final RandomVectorScorer scorer;
-  private final DistanceFilter filter;
+  private final ScalarFilter filter;
   private final Adjacency graph;
   private final KnnCollector collector;
   private final Bits acceptedOrdinals;
@@ -71,7 +71,7 @@ final class CollectorWalk {
    */
   CollectorWalk(
       RandomVectorScorer scorer,
-      DistanceFilter filter,
+      ScalarFilter filter,
       Adjacency graph,
       KnnCollector collector,
       Bits acceptedOrdinals,
