@@ -53,7 +53,7 @@ import java.util.function.Supplier;
  *
  * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
  * after a back-off, and the open segments are uploaded to the new one. A context is used only while
- * it answers known questions right. Thread-safe.
+ * it answers right, as far as the self-test and samples tell. Thread-safe.
  */
 public final class GpuExecutor implements SearchExecutor {
 

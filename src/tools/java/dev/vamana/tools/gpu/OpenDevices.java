@@ -50,7 +50,7 @@ final class OpenDevices implements Closeable {
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuOptions options =
         GpuOptions.DEFAULT
-            .withQuestions(0)
+            .withSelfTest(0)
             .withPlans(Gpu.WALKS)
             .withRetry(RETRY_NANOS, 10 * RETRY_NANOS);
     pages = new SharedPages(drivers.apply(0), PAGES, HOST_BYTES);

@@ -1,13 +1,9 @@
-package dev.vamana.cuda.question;
+package dev.vamana.cuda.selftest;
 
-/** A device answered a question otherwise than it must. The message names the kernels. */
+/** A device answered a self-test otherwise than the CPU. The message names the searches. */
 public final class WrongAnswerException extends RuntimeException {
 
   private static final long serialVersionUID = 1L;
-
-  WrongAnswerException(String message) {
-    super(message);
-  }
 
   WrongAnswerException(String message, Throwable cause) {
     super(message, cause);

@@ -9,8 +9,8 @@ import java.util.concurrent.CyclicBarrier;
 import java.util.concurrent.TimeUnit;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** When questions are asked. */
-public class QuestionerTests extends LuceneTestCase {
+/** When the self-test runs. */
+public class SelfTesterTests extends LuceneTestCase {
 
   private static final long INTERVAL = TimeUnit.HOURS.toNanos(10);
   private static final long RETRY = TimeUnit.HOURS.toNanos(1);
@@ -29,28 +29,28 @@ public class QuestionerTests extends LuceneTestCase {
     public void recovered(DeviceInfo device) {}
   }
 
-  private static Questioner questioner() {
-    return new Questioner(
-        GpuOptions.DEFAULT.withQuestions(INTERVAL).withRetry(RETRY, 2 * RETRY),
+  private static SelfTester tester() {
+    return new SelfTester(
+        GpuOptions.DEFAULT.withSelfTest(INTERVAL).withRetry(RETRY, 2 * RETRY),
         new ExecutorCounters(new Silent()));
   }
 
   public void testSuspicions() {
-    Questioner questioner = questioner();
-    assertTrue("the first round is due", questioner.nanosUntilDue() <= 0);
-    questioner.begin();
-    assertTrue(questioner.nanosUntilDue() > RETRY);
-    assertTrue(questioner.suspect());
-    assertTrue(questioner.nanosUntilDue() <= RETRY);
-    assertFalse("is asked already", questioner.suspect());
-    questioner.begin();
-    assertTrue(questioner.nanosUntilDue() > RETRY);
-    assertTrue(questioner.suspect());
+    SelfTester tester = tester();
+    assertTrue("the first round is due", tester.nanosUntilDue() <= 0);
+    tester.begin();
+    assertTrue(tester.nanosUntilDue() > RETRY);
+    assertTrue(tester.suspect());
+    assertTrue(tester.nanosUntilDue() <= RETRY);
+    assertFalse("is due already", tester.suspect());
+    tester.begin();
+    assertTrue(tester.nanosUntilDue() > RETRY);
+    assertTrue(tester.suspect());
   }
 
   /** Whoever is suspicious after a round has begun is heard, whatever happened at its beginning. */
   public void testSuspicionsWhileARoundBegins() throws Exception {
-    Questioner questioner = questioner();
+    SelfTester tester = tester();
     int rounds = 2_000;
     CyclicBarrier barrier = new CyclicBarrier(2);
     Thread suspicious =
@@ -59,7 +59,7 @@ public class QuestionerTests extends LuceneTestCase {
               try {
                 for (int i = 0; i < rounds; i++) {
                   barrier.await();
-                  questioner.suspect();
+                  tester.suspect();
                   barrier.await();
                 }
               } catch (Exception e) {
@@ -69,10 +69,10 @@ public class QuestionerTests extends LuceneTestCase {
     suspicious.start();
     for (int i = 0; i < rounds; i++) {
       barrier.await();
-      questioner.begin();
+      tester.begin();
       barrier.await();
-      questioner.suspect();
-      assertTrue("round " + i, questioner.nanosUntilDue() <= RETRY);
+      tester.suspect();
+      assertTrue("round " + i, tester.nanosUntilDue() <= RETRY);
     }
     suspicious.join();
   }
