@@ -8,6 +8,7 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lists.ListBatches;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WorkItem;
@@ -25,11 +26,9 @@ import java.util.stream.IntStream;
 public final class DirectWalks implements AutoCloseable {
 
   private static final long STAGING_BYTES = 1L << 20;
-  private static final long ACCEPT_BYTES = 4096;
 
   private final CudaDriver driver;
   private final StagingPool staging;
-  private final DevicePool accepted;
   private final ListBatches together;
   private final BatchCounters counters = new BatchCounters();
 
@@ -42,12 +41,6 @@ public final class DirectWalks implements AutoCloseable {
   public DirectWalks(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.staging = new StagingPool(driver, STAGING_BYTES, account);
-    try {
-      this.accepted = new DevicePool(driver, ACCEPT_BYTES);
-    } catch (Throwable e) {
-      staging.free();
-      throw e;
-    }
     this.together = new ListBatches(driver);
   }
 
@@ -71,10 +64,16 @@ public final class DirectWalks implements AutoCloseable {
     ItemPlan[] plans = new ItemPlan[items.size()];
     Arrays.fill(plans, plan);
     PackTeam nobody = new PackTeam(0);
-    Packer packer = new Packer(staging, accepted, nobody, items, plans, items.size(), items.size());
+    Packer packer = new Packer(staging, nobody, items, plans, items.size(), items.size());
     LaunchSlot slot =
         new LaunchSlot(
-            driver, new Kernels(driver, tuning), together, staging, items.size(), counters);
+            driver,
+            new Kernels(driver, tuning),
+            together,
+            staging,
+            DeviceBudget.UNLIMITED,
+            items.size(),
+            counters);
     List<DeviceResult> results = new ArrayList<>();
     try {
       Chunk chunk =
@@ -103,6 +102,6 @@ public final class DirectWalks implements AutoCloseable {
   /** Frees everything. */
   @Override
   public void close() {
-    Cleanup.all(together::close, accepted::close, staging::free);
+    Cleanup.all(together::close, staging::free);
   }
 }

@@ -6,6 +6,7 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.Arena;
@@ -54,8 +55,8 @@ final class ScanQuestions implements Questions {
     this.driver = driver;
     this.next = round;
     this.known = known;
-    this.floatRows = new DeviceBuffer(driver);
-    this.byteRows = new DeviceBuffer(driver);
+    this.floatRows = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
+    this.byteRows = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
     this.scans = new ExactScans(driver, account, OPTIONS);
   }
 

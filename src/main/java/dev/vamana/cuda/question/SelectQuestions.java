@@ -2,6 +2,7 @@ package dev.vamana.cuda.question;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -38,7 +39,7 @@ final class SelectQuestions implements Questions {
   SelectQuestions(CudaDriver driver, SessionHostMemory account) {
     this.driver = driver;
     this.selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH_BYTES);
-    this.objects = new DriverObjects(driver, account);
+    this.objects = new DriverObjects(driver, account, DeviceBudget.UNLIMITED);
     this.keys = objects.device();
     this.found = objects.device();
   }

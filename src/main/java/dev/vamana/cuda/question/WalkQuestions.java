@@ -16,6 +16,7 @@ import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentSegment;
@@ -188,7 +189,8 @@ final class WalkQuestions implements Questions {
             true,
             true);
     // the ticket has the failure, too
-    FetchLane fetch = new FetchLane(driver, options, account, failure -> {});
+    FetchLane fetch =
+        new FetchLane(driver, options, account, DeviceBudget.UNLIMITED, failure -> {});
     try {
       List<WorkItem> items = items(segment);
       HeldSegment held = new HeldSegment(new Lease(segment), placed);
