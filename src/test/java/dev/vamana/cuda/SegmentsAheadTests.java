@@ -318,6 +318,7 @@ public class SegmentsAheadTests extends GpuTestCase {
       assertEquals(DevicePresence.State.REFUSED, executor.presence(left).state());
       List<QueryVector> vectors = vectors(index, 1);
       ask(index.reader, vectors, null);
+      // another device has what was released
       assertEquals(
           released ? DevicePresence.State.REFUSED : DevicePresence.State.RESIDENT,
           executor.presence(left).state());

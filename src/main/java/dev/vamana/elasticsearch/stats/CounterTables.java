@@ -91,6 +91,10 @@ final class CounterTables {
               "vamana_device_segments_bytes",
               "Memory of one of several devices in use for segments.")
           .gauge(
+              "memory.scratch.used_in_bytes",
+              "vamana_device_scratch_bytes",
+              "Device memory of searches and builds, within that of segments.")
+          .gauge(
               "memory.device.limit_in_bytes",
               "vamana_device_segments_limit_bytes",
               "Most memory of one of several devices for segments.")

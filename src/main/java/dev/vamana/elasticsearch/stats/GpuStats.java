@@ -229,6 +229,9 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
   public Counters memory(Counters breaker, Counters ids, Counters builds) {
     return Counters.builder()
         .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
+        .putIfAny(
+            "scratch",
+            Counters.builder().put("used_in_bytes", value(RESIDENCY, "scratch_bytes")).build())
         .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
         .putIfAny(
             "staging",

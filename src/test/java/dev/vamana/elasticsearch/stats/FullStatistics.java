@@ -42,6 +42,7 @@ final class FullStatistics {
                   "misses_evicted",
                   "device_bytes",
                   "device_limit_bytes",
+                  "scratch_bytes",
                   "page_cache_bytes",
                   "page_cache_limit_bytes")),
           Map.entry("balance", List.of("moves", "moved_bytes")),

@@ -29,7 +29,7 @@ final class OpenDevices implements Closeable {
 
   /** Ten looks a second; segments are spread as soon as there is anything to do. */
   private static final DevicesExecutor.Spread QUICK =
-      new DevicesExecutor.Spread(TimeUnit.MILLISECONDS.toNanos(100), 1e-3);
+      new DevicesExecutor.Spread(TimeUnit.MILLISECONDS.toNanos(100), 1e-6);
 
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
