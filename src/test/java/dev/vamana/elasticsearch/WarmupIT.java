@@ -338,7 +338,7 @@ public class WarmupIT {
     Map<String, Object> answer =
         node.client().get("/_cluster/settings?include_defaults&flat_settings");
     Set<String> missing = new TreeSet<>();
-    for (Setting<?> setting : VamanaSettings.ALL) {
+    for (Setting<?> setting : VamanaPlugin.SETTINGS) {
       if (setting.hasNodeScope()
           && ((Map<?, ?>) answer.get("defaults")).containsKey(setting.getKey()) == false) {
         missing.add(setting.getKey());

@@ -6,8 +6,8 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.batch.RequestBreaker;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace.Similarity;
+import dev.vamana.elasticsearch.search.RequestBreaker;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;

@@ -1,12 +1,12 @@
 package dev.vamana.elasticsearch.codebook.train;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.batch.RequestBreaker;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
+import dev.vamana.elasticsearch.search.RequestBreaker;
 import dev.vamana.work.Workers;
 import java.net.InetAddress;
 import java.util.ArrayList;
