@@ -292,7 +292,10 @@ public class SegmentsAheadTests extends GpuTestCase {
     }
   }
 
-  /** A segment that was evicted comes back for its own searches only; one that was released does not. */
+  /**
+   * A segment that was evicted comes back for its own searches only; one that was released does
+   * not.
+   */
   public void testSegmentsThatLeftTheDevice() throws Exception {
     open();
     try (TestIndex index = floats(4)) {

@@ -205,7 +205,7 @@ public final class GpuSession {
 
   /** Returns what the self-test searches with. */
   SelfTest.Lanes lanes() {
-    return new SelfTest.Lanes(driver, hostMemory, walks, scans, waiters);
+    return new SelfTest.Lanes(driver, hostMemory, residency, walks, scans, waiters);
   }
 
   /**
