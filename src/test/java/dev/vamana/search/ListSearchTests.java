@@ -225,8 +225,8 @@ public class ListSearchTests extends SearchTestCase {
               }
 
               @Override
-              public boolean takesLists(SegmentView segment, int k, int accepted) {
-                return takes;
+              public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+                return takes ? null : NOT_MEASURED;
               }
 
               @Override
