@@ -49,11 +49,6 @@ public final class Worklist {
     return size == capacity;
   }
 
-  /** Whether a node at this distance would certainly not be kept. */
-  public boolean rejects(float distance) {
-    return size == capacity && distance > distance(size - 1);
-  }
-
   /**
    * Inserts a node that is not in the list yet. If the list is full, its farthest entry is dropped.
    *
