@@ -19,7 +19,6 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -41,7 +40,7 @@ public final class CallPlanner {
   private final Families families;
   private final boolean single;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private final Map<WorkItem.Terms, Decision> decisions = new IdentityHashMap<>();
+  private final IdentityHashMap<WorkItem.Terms, Decision> decisions = new IdentityHashMap<>();
   private Routes.Known first;
 
   /**

@@ -181,7 +181,6 @@ public final class WhoAnswers {
     kinds.values().forEach(kind -> decide(kind, now));
     waitedBefore = waits;
     begun = now;
-    // one thread at a time does this
     long next = window + 1;
     window = next;
     end = now + WINDOW;
