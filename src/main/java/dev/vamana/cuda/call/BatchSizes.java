@@ -14,7 +14,6 @@ final class BatchSizes {
 
   private final int items;
   private final int threads;
-  private final int inTurn;
   private final int walking;
   private final int onCpu;
   private final int processors;
@@ -27,14 +26,12 @@ final class BatchSizes {
    * Counts the items of a call.
    *
    * @param threads number of threads with which the CPU answers a call
-   * @param inTurn items that one thread would answer one after the other at least
    * @param load items of concurrent calls
    */
   @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
-  BatchSizes(List<WorkItem> batch, int threads, int inTurn, PlanLoad load) {
+  BatchSizes(List<WorkItem> batch, int threads, PlanLoad load) {
     this.items = batch.size();
     this.threads = threads;
-    this.inTurn = inTurn;
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.intValue();
     this.processors = load.processors;
@@ -125,6 +122,6 @@ final class BatchSizes {
    */
   double cpuRounds(int count) {
     double shared = (count + onCpu) / (double) processors;
-    return Math.max(Math.max(ownRounds(count), inTurn), shared);
+    return Math.max(ownRounds(count), shared);
   }
 }

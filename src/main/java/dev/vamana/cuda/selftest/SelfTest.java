@@ -15,6 +15,7 @@ import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -78,6 +79,7 @@ public final class SelfTest {
   public record Lanes(
       CudaDriver driver,
       SessionHostMemory hostMemory,
+      DeviceBudget budget,
       WalkLane walks,
       ScanLane scans,
       Waiters waiters) {}
@@ -243,7 +245,8 @@ public final class SelfTest {
               Collections.nCopies(items.size(), held));
       FetchOptions options = FetchOptions.defaults(1, lanes.driver.device().totalBytes());
       // the ticket has the failure, too
-      FetchLane lane = new FetchLane(lanes.driver, options, lanes.hostMemory, failure -> {});
+      FetchLane lane =
+          new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
       try {
         lane.submit(ticket);
         read(ticket, items);

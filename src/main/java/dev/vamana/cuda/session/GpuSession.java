@@ -98,12 +98,20 @@ public final class GpuSession {
     this.onLost = onLost;
     GpuOptions options = current.get();
     hostMemory = new SessionHostMemory(options.hostMemory());
+    Residency memory = null;
     WalkLane opened = null;
     try {
       driver.bind();
+      memory = factory.open(driver, options.residency(), onLost);
+      residency = memory;
       opened =
           WalkLane.open(
-              driver, () -> current.get().batches(), hostMemory, counters.batches, onLost);
+              driver,
+              () -> current.get().batches(),
+              hostMemory,
+              residency,
+              counters.batches,
+              onLost);
       walks = opened;
       waiters = new Waiters(options.batches().spinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
@@ -111,12 +119,12 @@ public final class GpuSession {
       if (fetch == null) {
         fetch = FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
       }
-      residency = factory.open(driver, options.residency(), onLost);
-      fetches = new FetchLane(driver, fetch, hostMemory, onLost);
+      fetches = new FetchLane(driver, fetch, hostMemory, residency, onLost);
       scans =
           new ScanLane(
               driver,
               hostMemory,
+              residency,
               counters.plans,
               new SpareProcessors(counters.batches::processorsScarce),
               onLost);
@@ -129,6 +137,9 @@ public final class GpuSession {
     } catch (Throwable e) {
       if (opened != null) {
         Cleanup.after(e, opened::stop, opened::free);
+      }
+      if (memory != null) {
+        Cleanup.after(e, memory::close);
       }
       Cleanup.after(e, driver::close);
       throw e;
@@ -194,7 +205,7 @@ public final class GpuSession {
 
   /** Returns what the self-test searches with. */
   SelfTest.Lanes lanes() {
-    return new SelfTest.Lanes(driver, hostMemory, walks, scans, waiters);
+    return new SelfTest.Lanes(driver, hostMemory, residency, walks, scans, waiters);
   }
 
   /**
