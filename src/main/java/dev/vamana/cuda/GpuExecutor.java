@@ -297,7 +297,7 @@ public final class GpuExecutor implements SearchExecutor {
     if (mode == PlanMode.CPU || takes(segment) == false || usable() == false) {
       return segment.hasLists() || scan ? NOT_MEASURED : null;
     }
-    if (scan == false || mode == PlanMode.EXACT && isResident(segment)) {
+    if (scan == false || (mode == PlanMode.EXACT && isResident(segment))) {
       return null;
     }
     if (mode == PlanMode.GRAPH) {

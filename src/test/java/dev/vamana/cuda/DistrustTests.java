@@ -14,6 +14,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.graph.BuildParameters;
+import dev.vamana.graph.ExistingGraph;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;
@@ -38,6 +39,8 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.function.Supplier;
+import java.util.stream.IntStream;
+import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** Devices that answer wrong without an error. */
@@ -226,6 +229,48 @@ public class DistrustTests extends GpuTestCase {
       assertEquals(0, executor.statistics().counter("training", "codebooks"));
       assertEquals(0, executor.statistics().counter("training", "vectors_encoded"));
       assertEquals(0, executor.statistics().counter("training", "vectors_assigned"));
+    }
+  }
+
+  /** The CPU takes over the rows of an existing graph before the context is entered. */
+  public void testRowsAreTakenOverOutsideTheContext() throws Exception {
+    KnnVectorValues vectors =
+        GraphChecks.floats(GraphChecks.clustered(random(), LEAST_GRAPH, 6, 8));
+    BuildParameters parameters = new BuildParameters(8, 24, 1.2f, random().nextLong());
+    GpuExecutor executor = open(TimeUnit.HOURS.toNanos(1));
+    try {
+      await(() -> executor.statistics().usable());
+      AtomicBoolean closed = new AtomicBoolean();
+      AbortCheck abort =
+          () -> {
+            if (closed.getAndSet(true) == false) {
+              // waits for the threads in the context
+              executor.close();
+            }
+          };
+      GraphTask first =
+          GraphChecks.task(
+              vectors,
+              VectorSimilarityFunction.EUCLIDEAN,
+              parameters,
+              null,
+              Workers.callingThread(),
+              AbortCheck.NEVER);
+      try (VamanaGraph graph = executor.graphs().build(first)) {
+        int[] same = IntStream.range(0, LEAST_GRAPH).toArray();
+        GraphTask second =
+            GraphChecks.task(
+                vectors,
+                VectorSimilarityFunction.EUCLIDEAN,
+                parameters,
+                new ExistingGraph(graph.rows(), first.medoid(), parameters.passes(), same),
+                Workers.callingThread(),
+                abort);
+        assertNull(executor.graphs().build(second));
+      }
+      assertTrue(closed.get());
+    } finally {
+      executor.close();
     }
   }
 

@@ -81,7 +81,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
   static final BatchOptions BATCHES =
       new BatchOptions(
-          512, 0, 3, 2, 64, 192, 2, 4, false, 8 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
+          512, 0, 3, 2, 64, 192, 2, false, 8 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
 
   /** Options without self-tests, whose calls tests would count as their own. */
   static final GpuOptions QUIET = GpuOptions.DEFAULT.withSelfTest(0);

@@ -17,10 +17,8 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -42,9 +40,7 @@ public final class CallPlanner {
   private final Families families;
   private final boolean single;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private final Map<Kind, Decision> decisions = new HashMap<>();
-  private Kind last;
-  private Decision lastDecision;
+  private final IdentityHashMap<WorkItem.Terms, Decision> decisions = new IdentityHashMap<>();
   private Routes.Known first;
 
   /**
@@ -88,54 +84,20 @@ public final class CallPlanner {
    *     their segment
    */
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
-    if (last == null || last.alike(item) == false) {
-      last = new Kind(item);
-      int together = sizes.together(item);
-      // items of the segment that come later may be alike
-      lastDecision = together > count ? decisions.get(last) : null;
-      if (lastDecision == null) {
-        lastDecision = decide(item, together, wanted);
-        if (together > count) {
-          decisions.put(last, lastDecision);
-        }
-      }
+    Decision decision = decisions.get(item.terms());
+    if (decision == null) {
+      decision = decide(item, sizes.together(item), wanted);
+      decisions.put(item.terms(), decision);
     }
-    if (lastDecision.reason() != null && wanted) {
-      counters.fallback(lastDecision.reason(), count, lastDecision.detail());
+    if (decision.reason() != null && wanted) {
+      counters.fallback(decision.reason(), count, decision.detail());
     }
-    return lastDecision;
+    return decision;
   }
 
   /** Returns the route of a single query's first item; null if nothing was decided about it. */
   public Routes.Known first() {
     return first;
-  }
-
-  /** Key of items that differ only in their query. */
-  private record Kind(WorkItem first) {
-
-    // the key is the same bitset object, not an equal one; items of a call share a walk
-    @SuppressWarnings("ReferenceEquality")
-    boolean alike(WorkItem item) {
-      return first.segment() == item.segment()
-          && first.k() == item.k()
-          && first.acceptedOrdinals() == item.acceptedOrdinals()
-          && first.acceptedCount() == item.acceptedCount()
-          && first.visitLimit() == item.visitLimit()
-          && first.entryPoints().length == item.entryPoints().length
-          && (first.walk() == item.walk() || first.walk().equals(item.walk()));
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Kind kind && alike(kind.first);
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(first.segment())
-          + System.identityHashCode(first.acceptedOrdinals());
-    }
   }
 
   private Decision decide(WorkItem item, int batch, boolean wanted) throws IOException {

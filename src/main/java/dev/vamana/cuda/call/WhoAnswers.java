@@ -175,12 +175,14 @@ public final class WhoAnswers {
     // a forgotten family takes its waits along
     long waits = otherWaits.sum() + kinds.values().stream().mapToLong(k -> k.waited.sum()).sum();
     double waiting = Math.max(0, waits - waitedBefore) / (double) (now - begun);
-    callers = (callers + Math.max(1, waiting)) / 2;
+    double known = callers;
+    callers = (known + Math.max(1, waiting)) / 2;
     kinds.values().forEach(kind -> measure(kind, now));
     kinds.values().forEach(kind -> decide(kind, now));
     waitedBefore = waits;
     begun = now;
-    window++;
+    long next = window + 1;
+    window = next;
     end = now + WINDOW;
   }
 

@@ -113,7 +113,7 @@ public final class GpuSession {
               counters.batches,
               onLost);
       walks = opened;
-      waiters = new Waiters(options.batches().spinners(), walks.spare());
+      waiters = new Waiters(Waiters.usualSpinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
       FetchOptions fetch = options.hostFetch();
       if (fetch == null) {

@@ -68,7 +68,7 @@ public class LostContextTests extends LuceneTestCase {
             name -> (blocks, threads, shared, parameters) -> kernel(), 16 << 20, true);
     driver.bind();
     BatchOptions options =
-        new BatchOptions(8, 0, 2, 1, 1, 192, 0, 4, false, BatchOptions.MIN_STAGING, Tuning.DEFAULT);
+        new BatchOptions(8, 0, 2, 1, 1, 192, 0, false, BatchOptions.MIN_STAGING, Tuning.DEFAULT);
     WalkLane lane =
         WalkLane.open(
             driver,
