@@ -120,6 +120,7 @@ public final class DevicesExecutor implements SearchExecutor {
     }
   }
 
+  @SuppressWarnings("FutureReturnValueIgnored") // a round hands its failures on
   private DevicesExecutor(
       List<GpuExecutor> opened,
       Opener opener,
