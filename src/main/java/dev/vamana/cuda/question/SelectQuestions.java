@@ -68,9 +68,8 @@ final class SelectQuestions implements Questions {
     driver.fill(address, (byte) -1, 2 * size, stream);
     selection.select(
         method,
-        new SelectRows(keys.ensure((long) KEYS * Float.BYTES), 0, 1, KEYS, KEYS),
+        new SelectRows(keys.ensure((long) KEYS * Float.BYTES), 1, KEYS, KEYS),
         k,
-        true,
         address,
         address + size,
         stream);

@@ -6,7 +6,6 @@ import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
-import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
@@ -178,15 +177,7 @@ final class WalkQuestions implements Questions {
 
   private void fetch(KnownSegment segment, ResidentSegment placed) throws IOException {
     FetchOptions options =
-        new FetchOptions(
-            1,
-            ITEMS,
-            1,
-            FetchOptions.MIN_BYTES,
-            FetchOptions.MIN_BYTES,
-            FetchStep.FUSED,
-            true,
-            true);
+        new FetchOptions(1, ITEMS, FetchOptions.MIN_BYTES, FetchOptions.MIN_BYTES);
     // the ticket has the failure, too
     FetchLane fetch = new FetchLane(driver, options, account, failure -> {});
     try {

@@ -96,10 +96,8 @@ public final class GpuSession {
       walks = opened;
       waiters = new Waiters(options.batches().spinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
-      FetchOptions fetch = options.hostFetch();
-      if (fetch == null) {
-        fetch = FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
-      }
+      FetchOptions fetch =
+          FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
       residency = factory.open(driver, options.residency(), onLost);
       fetches = new FetchLane(driver, fetch, hostMemory, onLost);
       scans =
