@@ -39,8 +39,8 @@ public class ArchitectureTests {
   private static final String ROOT = "dev.vamana";
   private static final int MAX_LINES = 500;
   private static final Pattern TABLE_ROW =
-      Pattern.compile("^\\| `(\\w+)` \\|[^|]*\\|([^|]*)\\|\\s*$");
-  private static final Pattern CODE = Pattern.compile("`(\\w+)`");
+      Pattern.compile("^\\| `([\\w.]+)` \\|[^|]*\\|([^|]*)\\|\\s*$");
+  private static final Pattern CODE = Pattern.compile("`([\\w.]+)`");
 
   private static JavaClasses shipped;
 

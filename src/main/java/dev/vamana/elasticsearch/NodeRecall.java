@@ -1,9 +1,10 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.elasticsearch.recall.AnsweredItems;
-import dev.vamana.elasticsearch.recall.RecallMonitor;
-import dev.vamana.elasticsearch.recall.RecallSettings;
-import dev.vamana.elasticsearch.stats.Counters;
+import dev.vamana.elasticsearch.gpu.NodeExecutor;
+import dev.vamana.elasticsearch.monitor.recall.AnsweredItems;
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
+import dev.vamana.elasticsearch.monitor.recall.RecallSettings;
+import dev.vamana.elasticsearch.monitor.stats.Counters;
 import dev.vamana.search.ExecutorRegistry;
 import java.util.Map;
 import java.util.TreeMap;

@@ -1,18 +1,20 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
-import dev.vamana.elasticsearch.batch.IdCache;
 import dev.vamana.elasticsearch.codebook.Codebooks;
-import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
-import dev.vamana.elasticsearch.notices.NodeNotices;
-import dev.vamana.elasticsearch.recall.RecallMonitor;
-import dev.vamana.elasticsearch.recall.RecallStats;
-import dev.vamana.elasticsearch.stats.Counters;
-import dev.vamana.elasticsearch.stats.DeviceSection;
-import dev.vamana.elasticsearch.stats.DeviceStats;
-import dev.vamana.elasticsearch.stats.GpuStats;
-import dev.vamana.elasticsearch.stats.StatsSource;
-import dev.vamana.elasticsearch.stats.TrainingStats;
+import dev.vamana.elasticsearch.gpu.NodeExecutor;
+import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.index.NodeBuilding;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
+import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.elasticsearch.monitor.stats.Counters;
+import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StatsSource;
+import dev.vamana.elasticsearch.monitor.stats.TrainingStats;
+import dev.vamana.elasticsearch.search.IdCache;
 import java.util.List;
 
 /**

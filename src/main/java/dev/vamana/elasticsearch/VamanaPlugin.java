@@ -2,32 +2,48 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
-import dev.vamana.elasticsearch.batch.BatchActions;
-import dev.vamana.elasticsearch.batch.IdCache;
-import dev.vamana.elasticsearch.batch.rest.BodyLimit;
-import dev.vamana.elasticsearch.batch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.codebook.Codebooks;
-import dev.vamana.elasticsearch.memory.BuildMemory;
-import dev.vamana.elasticsearch.memory.PinnedMemoryBreaker;
-import dev.vamana.elasticsearch.neighbors.NeighborsActions;
-import dev.vamana.elasticsearch.neighbors.rest.RestNeighborsAction;
-import dev.vamana.elasticsearch.notices.DamagedFiles;
-import dev.vamana.elasticsearch.notices.NodeNotices;
-import dev.vamana.elasticsearch.recall.RecallListener;
-import dev.vamana.elasticsearch.recall.RecallMonitor;
-import dev.vamana.elasticsearch.recall.RecallSettings;
-import dev.vamana.elasticsearch.recall.RestRecallAction;
-import dev.vamana.elasticsearch.recall.TransportRecallAction;
-import dev.vamana.elasticsearch.removal.RestRemovalAction;
-import dev.vamana.elasticsearch.residency.IndexWarming;
-import dev.vamana.elasticsearch.residency.ResidencyActions;
-import dev.vamana.elasticsearch.segments.LeftoverSegments;
-import dev.vamana.elasticsearch.segments.RestCatVamanaAction;
-import dev.vamana.elasticsearch.segments.RestIndexStatsAction;
-import dev.vamana.elasticsearch.segments.TransportSegmentsAction;
-import dev.vamana.elasticsearch.stats.RestStatsAction;
-import dev.vamana.elasticsearch.stats.StatsSource;
-import dev.vamana.elasticsearch.stats.TransportStatsAction;
+import dev.vamana.elasticsearch.gpu.CudaDevices;
+import dev.vamana.elasticsearch.gpu.GpuDevices;
+import dev.vamana.elasticsearch.gpu.GpuSettings;
+import dev.vamana.elasticsearch.gpu.IndexWarming;
+import dev.vamana.elasticsearch.gpu.NodeExecutor;
+import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
+import dev.vamana.elasticsearch.gpu.ResidencyActions;
+import dev.vamana.elasticsearch.gpu.SearchWorkers;
+import dev.vamana.elasticsearch.gpu.WarmSettings;
+import dev.vamana.elasticsearch.index.BuildMemory;
+import dev.vamana.elasticsearch.index.CodebookSettingCheck;
+import dev.vamana.elasticsearch.index.IndexMappings;
+import dev.vamana.elasticsearch.index.IndexSettingChange;
+import dev.vamana.elasticsearch.index.NamingIndices;
+import dev.vamana.elasticsearch.index.NewIndexCheck;
+import dev.vamana.elasticsearch.index.NodeBuilding;
+import dev.vamana.elasticsearch.index.OptInCheck;
+import dev.vamana.elasticsearch.index.VamanaEngineFactory;
+import dev.vamana.elasticsearch.index.VamanaSettings;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.recall.RecallListener;
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
+import dev.vamana.elasticsearch.monitor.recall.RecallSettings;
+import dev.vamana.elasticsearch.monitor.recall.RestRecallAction;
+import dev.vamana.elasticsearch.monitor.recall.TransportRecallAction;
+import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
+import dev.vamana.elasticsearch.monitor.segments.RestCatVamanaAction;
+import dev.vamana.elasticsearch.monitor.segments.RestIndexStatsAction;
+import dev.vamana.elasticsearch.monitor.segments.RestRemovalAction;
+import dev.vamana.elasticsearch.monitor.segments.TransportSegmentsAction;
+import dev.vamana.elasticsearch.monitor.stats.RestStatsAction;
+import dev.vamana.elasticsearch.monitor.stats.StatsSource;
+import dev.vamana.elasticsearch.monitor.stats.TransportStatsAction;
+import dev.vamana.elasticsearch.rest.BodyLimit;
+import dev.vamana.elasticsearch.rest.RestBatchSearchAction;
+import dev.vamana.elasticsearch.rest.RestNeighborsAction;
+import dev.vamana.elasticsearch.search.BatchActions;
+import dev.vamana.elasticsearch.search.IdCache;
+import dev.vamana.elasticsearch.search.WalkSettings;
+import dev.vamana.elasticsearch.search.neighbors.NeighborsActions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -37,6 +53,7 @@ import java.util.Optional;
 import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
@@ -75,8 +92,19 @@ import org.elasticsearch.threadpool.ThreadPool;
  */
 public final class VamanaPlugin extends Plugin
     implements EnginePlugin, IngestPlugin, SystemIndexPlugin, CircuitBreakerPlugin {
-  /** Name of the thread pool that builds graphs. */
-  static final String BUILD_POOL = "vamana_build";
+  /** All settings, for registration. */
+  public static final List<Setting<?>> SETTINGS =
+      Stream.of(
+              VamanaSettings.ALL,
+              GpuSettings.ALL,
+              WarmSettings.ALL,
+              RecallSettings.ALL,
+              WalkSettings.ALL,
+              PinnedMemoryBreaker.SETTINGS,
+              Codebooks.SETTINGS,
+              List.of(BodyLimit.MAX_BODY, IdCache.SIZE))
+          .<Setting<?>>flatMap(List::stream)
+          .toList();
 
   private static final TimeValue BUILD_THREAD_KEEP_ALIVE = TimeValue.timeValueSeconds(30);
 
@@ -125,14 +153,14 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public List<Setting<?>> getSettings() {
-    return VamanaSettings.ALL;
+    return SETTINGS;
   }
 
   @Override
   public List<ExecutorBuilder<?>> getExecutorBuilders(Settings settings) {
     int threads = VamanaSettings.BUILD_THREADS.get(settings);
     return List.of(
-        new ScalingExecutorBuilder(BUILD_POOL, 0, threads, BUILD_THREAD_KEEP_ALIVE, true),
+        new ScalingExecutorBuilder(NodeBuilding.POOL, 0, threads, BUILD_THREAD_KEEP_ALIVE, true),
         new ScalingExecutorBuilder(RecallSettings.POOL, 0, 1, BUILD_THREAD_KEEP_ALIVE, true),
         Codebooks.executor(settings));
   }
@@ -275,7 +303,6 @@ public final class VamanaPlugin extends Plugin
   public Collection<MappedActionFilter> getMappedActionFilters() {
     List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
     filters.add(settingChange);
-    filters.add(new PlacementChange());
     return filters;
   }
 

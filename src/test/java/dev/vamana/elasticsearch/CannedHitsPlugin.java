@@ -1,11 +1,14 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
-import dev.vamana.elasticsearch.notices.DamagedFiles;
-import dev.vamana.elasticsearch.notices.NodeNotices;
-import dev.vamana.elasticsearch.stats.DeviceStats;
-import dev.vamana.elasticsearch.stats.GpuStats;
-import dev.vamana.elasticsearch.stats.StateStats;
+import dev.vamana.elasticsearch.gpu.GpuDevices;
+import dev.vamana.elasticsearch.gpu.GpuMode;
+import dev.vamana.elasticsearch.gpu.GpuSettings;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;

@@ -47,7 +47,8 @@ public final class MonitoredNode {
         PluginNode.options()
             .withSetting("node.name", "simulated-gpu")
             .withSetting("vamana.gpu.enabled", "required")
-            .withSetting("vamana.gpu.placement", "exact")
+            .withSetting("vamana.gpu.placement", "device")
+            .withSetting("vamana.gpu.precision", "float32")
             .withSetting("vamana.gpu.memory.limit", DEVICE_MEMORY);
     try (RunningNode node = RunningNode.start(home, options)) {
       new MonitoredNode(node, given.number("phase", 1, 3600, 60)).run();

@@ -8,6 +8,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeFalse;
 
+import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
@@ -104,7 +105,7 @@ public class NodeSettingsIT {
     Object only = ((Map<?, ?>) info.get("nodes")).values().iterator().next();
     assertEquals(
         NodeClient.at(only, "os", "allocated_processors"),
-        NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL, "max"));
+        NodeClient.at(only, "thread_pool", NodeBuilding.POOL, "max"));
   }
 
   /** The policy has to name all that looking for a device takes. */

@@ -3,7 +3,7 @@ package dev.vamana.elasticsearch;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import dev.vamana.elasticsearch.openmetrics.MetricsText;
+import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.math.BigDecimal;

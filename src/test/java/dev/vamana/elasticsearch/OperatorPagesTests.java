@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.api.FallbackReason;
-import dev.vamana.elasticsearch.notices.NoticeKind;
+import dev.vamana.elasticsearch.monitor.NoticeKind;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -93,7 +93,7 @@ public class OperatorPagesTests extends LuceneTestCase {
       if (line.startsWith("vamana.")) {
         String[] parts = line.split(": ", 2);
         Setting<?> setting =
-            VamanaSettings.ALL.stream()
+            VamanaPlugin.SETTINGS.stream()
                 .filter(each -> each.getKey().equals(parts[0]))
                 .findFirst()
                 .orElseThrow(() -> new AssertionError(line));

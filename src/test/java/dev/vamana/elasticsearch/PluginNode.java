@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
 
+import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
@@ -57,7 +58,7 @@ final class PluginNode {
   static BuildPool buildPool(RunningNode node) throws IOException {
     Map<String, Object> stats = node.client().get("/_nodes/_local/stats/thread_pool");
     Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
-    Object pool = NodeClient.at(only, "thread_pool", VamanaPlugin.BUILD_POOL);
+    Object pool = NodeClient.at(only, "thread_pool", NodeBuilding.POOL);
     return new BuildPool(
         (Integer) NodeClient.at(pool, "active"),
         (Integer) NodeClient.at(pool, "largest"),

@@ -99,6 +99,36 @@ public class SearchIT {
     Answers.assertBest(scores(query, LIVE), COUNT, shared.knn("v", query, COUNT, COUNT));
   }
 
+  /** The deleted documents stay in their segment: a merge would be of too few of all. */
+  @Test
+  public void testAsManyHitsAsThereAreWhenMostAreDeleted() throws IOException {
+    int count = 1_000;
+    TestVectors vectors = TestVectors.random(count, DIMS, 3);
+    TestIndex index =
+        TestIndex.create(
+            node.client(),
+            "thinned",
+            TestIndex.VAMANA + ", \"index.merge.policy.deletes_pct_allowed\": 50",
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
+    index.index(0, count, doc -> "{\"v\": " + vectors.json(doc) + "}");
+    index.index(count, 6 * count, doc -> "{\"other\": 1}");
+    IntPredicate before = doc -> true;
+    for (int rest : new int[] {50, 12, 5}) {
+      IntPredicate live = doc -> doc % 20 == 0 && doc < 20 * rest;
+      index.delete(0, count, before.and(live.negate()));
+      before = live;
+      assertTrue(
+          index.segments().toString(),
+          index.segments().stream().anyMatch(s -> s.get("deleted_docs").equals(count - rest)));
+      for (int i = 0; i < QUERIES.count(); i++) {
+        float[] query = QUERIES.vector(i);
+        Answers.assertBest(
+            vectors.scores(query, Similarity.L2_NORM, live), 10, index.knn("v", query, 10, 10));
+      }
+    }
+    node.client().delete("/thinned");
+  }
+
   @Test
   public void testKnnQuery() throws IOException {
     for (int i = 0; i < QUERIES.count(); i++) {

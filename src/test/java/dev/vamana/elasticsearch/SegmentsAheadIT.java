@@ -64,7 +64,8 @@ public class SegmentsAheadIT {
         RunningNode.start(
             home,
             SimulatedGpuNode.options()
-                .withSetting("vamana.gpu.placement", "exact")
+                .withSetting("vamana.gpu.placement", "device")
+                .withSetting("vamana.gpu.precision", "float32")
                 .withSetting("vamana.gpu.wait_for_upload", "true"))) {
       TestIndex index =
           TestIndex.create(

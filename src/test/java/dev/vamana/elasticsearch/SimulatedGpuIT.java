@@ -40,6 +40,8 @@ public class SimulatedGpuIT {
 
   private static final Path YAML =
       Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/gpu");
+  private static final Path YAML_OF_NEIGHBORS =
+      Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/test/vamana.neighbors");
 
   private NodeHome home;
 
@@ -91,10 +93,11 @@ public class SimulatedGpuIT {
       assertListsAreSearchedByTheDevice(node, "rabitq1");
       assertListsAreSearchedByTheDevice(node, "pq");
       assertPlansAreCounted(node, index);
-      runYaml(node);
+      runYaml(node, YAML);
       Scrape.assertSameAsJson(node.client(), "/_vamana/stats");
       node.client().delete("/photos");
       assertEquals(0L, awaitZero(node, "device"));
+      runYaml(node, YAML_OF_NEIGHBORS);
       long built = counter(node, "build", "gpu", "graphs_built");
       createMapped(node, "apart", 0);
       // the merge keeps the rows of the larger half and inserts the other
@@ -164,9 +167,9 @@ public class SimulatedGpuIT {
   }
 
   /** What the statistics of a node with a GPU look like. */
-  private static void runYaml(RunningNode node) throws IOException {
+  private static void runYaml(RunningNode node, Path folder) throws IOException {
     try (SuiteRunner runner = new SuiteRunner(node.httpUri())) {
-      List<Suites.File> files = Suites.files(YAML);
+      List<Suites.File> files = Suites.files(folder);
       assertFalse("no tests", files.isEmpty());
       for (Suites.File file : files) {
         Suite suite = file.read();

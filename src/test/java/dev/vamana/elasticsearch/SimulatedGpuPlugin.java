@@ -5,6 +5,8 @@ import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.elasticsearch.gpu.CudaDevices;
+import dev.vamana.elasticsearch.gpu.GpuSettings;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.ArrayList;

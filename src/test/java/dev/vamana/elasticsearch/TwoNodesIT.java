@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
-import dev.vamana.elasticsearch.openmetrics.MetricsText;
+import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;

@@ -256,7 +256,7 @@ public class WarmupIT {
         1L << 20, SimulatedGpuNode.counter(node, "memory", "page_cache", "limit_in_bytes"));
     set("\"vamana.gpu.memory.limit\": null");
     assertEquals(limit, SimulatedGpuNode.counter(node, "memory", "device", "limit_in_bytes"));
-    set("\"vamana.gpu.placement\": \"exact-int8\"");
+    set("\"vamana.gpu.precision\": \"int8\"");
     // what lies there stays as it is
     assertEquals("exact", segments(warmup("")).get(0).get("placement"));
     clear();
@@ -338,7 +338,7 @@ public class WarmupIT {
     Map<String, Object> answer =
         node.client().get("/_cluster/settings?include_defaults&flat_settings");
     Set<String> missing = new TreeSet<>();
-    for (Setting<?> setting : VamanaSettings.ALL) {
+    for (Setting<?> setting : VamanaPlugin.SETTINGS) {
       if (setting.hasNodeScope()
           && ((Map<?, ?>) answer.get("defaults")).containsKey(setting.getKey()) == false) {
         missing.add(setting.getKey());

@@ -1,7 +1,6 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.Tuning;
-import dev.vamana.cuda.lane.Waiters;
 import java.util.function.Consumer;
 
 /**
@@ -17,11 +16,8 @@ import java.util.function.Consumer;
  * @param firstItems items with which an idle device begins while the others are packed, 1 to
  *     {@value #MAX_BATCH}
  * @param packers most threads that help callers to pack, 0 to {@value #MAX_PACKERS}
- * @param spinners most callers that spin while they wait; if more wait, all park. 0 to {@value
- *     #MAX_SPINNERS}
  * @param segmentsAhead whether a query's first segment also sends the query's later segments
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
- * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
  * @param tuning kernel tuning
  */
 public record BatchOptions(
@@ -32,10 +28,8 @@ public record BatchOptions(
     int overlap,
     int firstItems,
     int packers,
-    int spinners,
     boolean segmentsAhead,
     long stagingBytes,
-    long acceptBytes,
     Tuning tuning) {
 
   public static final int MAX_BATCH = 65_536;
@@ -48,28 +42,16 @@ public record BatchOptions(
 
   public static final int MAX_DEPTH = 16;
   public static final int MAX_PACKERS = 16;
-  public static final int MAX_SPINNERS = 1024;
   public static final long MIN_STAGING = 8L << 20;
 
   /**
    * 16,384 items a launch, no linger, 16 launches in flight, of which four take whatever waits,
    * four more begin with 64 queued items or six calls, and the others with 512 items, 192 items
-   * first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * first, 3 threads that help to pack, segments ahead, 64 MiB pinned.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
-          16_384,
-          0,
-          16,
-          4,
-          64,
-          Packer.FIRST_ITEMS,
-          3,
-          Waiters.usualSpinners(),
-          true,
-          64L << 20,
-          64L << 20,
-          Tuning.DEFAULT);
+          16_384, 0, 16, 4, 64, Packer.FIRST_ITEMS, 3, true, 64L << 20, Tuning.DEFAULT);
 
   public BatchOptions {
     check("maxBatch", maxBatch, 1, MAX_BATCH);
@@ -79,9 +61,7 @@ public record BatchOptions(
     check("overlap", overlap, 1, MAX_BATCH);
     check("firstItems", firstItems, 1, MAX_BATCH);
     check("packers", packers, 0, MAX_PACKERS);
-    check("spinners", spinners, 0, MAX_SPINNERS);
     check("stagingBytes", stagingBytes, MIN_STAGING, 1L << 30);
-    check("acceptBytes", acceptBytes, 4096, Long.MAX_VALUE);
   }
 
   private static void check(String name, long value, long min, long max) {
@@ -134,11 +114,6 @@ public record BatchOptions(
         });
   }
 
-  /** Returns these options with another number of callers that spin. */
-  public BatchOptions withSpinners(int newSpinners) {
-    return with(draft -> draft.spinners = newSpinners);
-  }
-
   private BatchOptions with(Consumer<Draft> change) {
     Draft draft = new Draft(this);
     change.accept(draft);
@@ -155,7 +130,6 @@ public record BatchOptions(
     private int overlap;
     private int firstItems;
     private int packers;
-    private int spinners;
     private boolean segmentsAhead;
     private Tuning tuning;
 
@@ -168,7 +142,6 @@ public record BatchOptions(
       overlap = from.overlap;
       firstItems = from.firstItems;
       packers = from.packers;
-      spinners = from.spinners;
       segmentsAhead = from.segmentsAhead;
       tuning = from.tuning;
     }
@@ -182,10 +155,8 @@ public record BatchOptions(
           overlap,
           firstItems,
           packers,
-          spinners,
           segmentsAhead,
           from.stagingBytes,
-          from.acceptBytes,
           tuning);
     }
   }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.graph.GraphAssembly;
+import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.NodeNumbers;
 import dev.vamana.graph.VamanaGraph;
 import java.io.IOException;
@@ -16,9 +17,19 @@ public final class BuiltRows implements AutoCloseable {
   // null if every node can be reached
   private NodeNumbers tree;
 
-  BuiltRows(GraphAssembly assembly, BuildPhase.Clock clock) {
+  private BuiltRows(GraphAssembly assembly, BuildPhase.Clock clock) {
     this.assembly = assembly;
     this.clock = clock;
+  }
+
+  /**
+   * Begins a graph: takes over the rows of the task's existing graph, if it has one. This is the
+   * CPU's work and needs no device.
+   *
+   * @throws IOException from reading the vectors or the abort check, unchanged
+   */
+  public static BuiltRows begin(GraphTask task, BuildPhase.Clock clock) throws IOException {
+    return new BuiltRows(new GraphAssembly(task), clock);
   }
 
   GraphAssembly assembly() {

@@ -78,7 +78,7 @@ final class DeviceBuild implements AutoCloseable {
   }
 
   /** Builds the rows of the graph. */
-  BuiltRows run() throws IOException {
+  void run(BuiltRows rows) throws IOException {
     phaseStart = System.nanoTime();
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     kernels = new BuildKernels(driver, plan, memory, stream, searches);
@@ -90,38 +90,28 @@ final class DeviceBuild implements AutoCloseable {
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);
     bringVectors();
-    BuiltRows rows = new BuiltRows(new GraphAssembly(task), clock);
-    boolean done = false;
-    try {
-      GraphAssembly assembly = rows.assembly();
-      sendRows(assembly);
-      sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
-      float alpha = task.parameters().alpha();
-      NodeOrder order = assembly.order(0);
-      boolean twice = task.parameters().passes() > 1;
-      assembly.allocateRows();
-      ended(BuildPhase.BRING);
-      int present = plan.size() - order.count();
-      if (twice) {
-        insert(order, present, plan.firstBeam(), BuildPlan.firstAlpha());
-      } else {
-        insert(order, present, plan.beam(), alpha);
-      }
-      ended(BuildPhase.FIRST_PASS);
-      if (twice) {
-        insert(assembly.order(1), plan.size(), plan.beam(), alpha);
-        ended(BuildPhase.SECOND_PASS);
-      }
-      trim(alpha);
-      ended(BuildPhase.TRIM);
-      reach(rows);
-      done = true;
-      return rows;
-    } finally {
-      if (done == false) {
-        rows.close();
-      }
+    GraphAssembly assembly = rows.assembly();
+    sendRows(assembly);
+    sendSegment(driver, plan, memory, assembly.entryPoint(), stream);
+    float alpha = task.parameters().alpha();
+    NodeOrder order = assembly.order(0);
+    boolean twice = task.parameters().passes() > 1;
+    assembly.allocateRows();
+    ended(BuildPhase.BRING);
+    int present = plan.size() - order.count();
+    if (twice) {
+      insert(order, present, plan.firstBeam(), BuildPlan.firstAlpha());
+    } else {
+      insert(order, present, plan.beam(), alpha);
     }
+    ended(BuildPhase.FIRST_PASS);
+    if (twice) {
+      insert(assembly.order(1), plan.size(), plan.beam(), alpha);
+      ended(BuildPhase.SECOND_PASS);
+    }
+    trim(alpha);
+    ended(BuildPhase.TRIM);
+    reach(rows);
   }
 
   /** Finds out which nodes can be reached, and fetches the rows. */

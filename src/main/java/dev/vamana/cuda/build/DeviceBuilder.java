@@ -52,7 +52,7 @@ public final class DeviceBuilder {
    * Whether the device can build the graph: not where Lucene's scores, by which its walks order
    * what they find, are too coarse to compare the vectors.
    */
-  public boolean supports(GraphTask task) throws IOException {
+  public static boolean supports(GraphTask task) throws IOException {
     return BuildPlan.of(task) != null
         && RawComparison.neededFor(task.vectors(), task.similarity()) == null;
   }
@@ -61,31 +61,33 @@ public final class DeviceBuilder {
    * Builds a graph that the device supports, the CPU's part included.
    *
    * @param clock takes the times of phases
-   * @throws IOException as {@link #rows}
-   * @throws GpuException as {@link #rows}
+   * @throws IOException as below
+   * @throws GpuException as below
    */
   public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
-    try (BuiltRows rows = rows(task, clock)) {
+    try (BuiltRows rows = BuiltRows.begin(task, clock)) {
+      build(task, rows, clock);
       return rows.finish();
     }
   }
 
   /**
-   * Builds the rows of a graph that the device supports, for the caller to finish and close.
+   * Builds the rows of a graph that the device supports.
    *
+   * @param rows begun for the task; the caller finishes and closes them
    * @param clock takes the times of phases
    * @throws IOException from reading the vectors or the abort check, unchanged
    * @throws GpuException if the device fails or has too little memory; all memory has been freed
    *     then
    */
-  public BuiltRows rows(GraphTask task, BuildPhase.Clock clock) throws IOException {
+  public void build(GraphTask task, BuiltRows rows, BuildPhase.Clock clock) throws IOException {
     task.abort().check();
     driver.bind();
     DeviceBuild build =
         new DeviceBuild(
             driver, transfers, budget, hostMemory, task, BuildPlan.of(task), clock, searches);
     try {
-      return build.run();
+      build.run(rows);
     } finally {
       try {
         build.close();

@@ -1,7 +1,9 @@
 package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.build.BuiltRows;
+import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.selftest.Samples;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;
@@ -34,12 +36,20 @@ public final class GpuGraphs implements GraphEngine {
     if (session == null) {
       return null;
     }
+    // closings and recovery wait for users of the session, so the CPU's parts are outside
+    session.exit();
+    if (DeviceBuilder.supports(task) == false) {
+      counters.unsupported.increment();
+      return null;
+    }
     long start = System.nanoTime();
-    try (BuiltRows rows = onDevice(session, task.withAbort(session.whileTrusted(task.abort())))) {
-      if (rows == null) {
+    GraphTask trusted = task.withAbort(session.whileTrusted(task.abort()));
+    try (BuiltRows rows = BuiltRows.begin(trusted, counters)) {
+      if (onDevice(session, trusted, rows) == false) {
         return null;
       }
       VamanaGraph graph = rows.finish();
+      session.check(Samples.wrongGraph(task, graph.rows()));
       if (session.distrusted()) {
         graph.close();
         counters.failed.increment();
@@ -50,23 +60,24 @@ public final class GpuGraphs implements GraphEngine {
       counters.nanos.add(System.nanoTime() - start);
       return graph;
     } catch (GpuException e) {
-      // the session was left to finish the graph, and was found to answer wrong meanwhile
+      // the session was found to answer wrong while the CPU did its part
       counters.failed.increment();
       return null;
     }
   }
 
-  /** Builds rows, and leaves the session, whose part ends here; returns null if the CPU has to. */
-  private BuiltRows onDevice(GpuSession session, GraphTask task) throws IOException {
+  /** Builds rows inside the session. Returns false if the CPU has to build the graph. */
+  private boolean onDevice(GpuSession session, GraphTask task, BuiltRows rows) throws IOException {
+    if (session.enter() == false) {
+      counters.failed.increment();
+      return false;
+    }
     try {
-      if (session.builder.supports(task) == false) {
-        counters.unsupported.increment();
-        return null;
-      }
-      return session.builder.rows(task, counters);
+      session.builder.build(task, rows, counters);
+      return true;
     } catch (GpuException e) {
       counters.failed(keeper, session, e);
-      return null;
+      return false;
     } finally {
       session.exit();
     }

@@ -31,6 +31,7 @@ import java.util.Map;
 import java.util.function.Function;
 import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.component.LifecycleListener;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
@@ -145,6 +146,13 @@ public final class Codebooks {
   public Collection<?> start(Plugin.PluginServices services, CodebookUsers users) {
     threads = services.threadPool();
     cluster = services.clusterService();
+    samples
+        .memory()
+        .countBy(
+            services
+                .indicesService()
+                .getCircuitBreakerService()
+                .getBreaker(CircuitBreaker.REQUEST));
     CodebookStore store = new CodebookStore(services.client());
     CodebookLoader loader = new CodebookLoader(store, codebooks, samples);
     Workers workers = new Workers(threads.executor(TRAIN_POOL), threadCount(settings));
@@ -175,8 +183,9 @@ public final class Codebooks {
         new IndexTrainings(trainer, users, services.client()));
   }
 
-  /** Makes running trainings end soon. */
+  /** Drops the samples, and makes running trainings end soon. */
   public void close() {
+    samples.close();
     if (trainer != null) {
       trainer.close();
     }

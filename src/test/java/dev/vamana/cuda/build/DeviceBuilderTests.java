@@ -113,7 +113,7 @@ public class DeviceBuilderTests extends LuceneTestCase {
 
     @Override
     public VamanaGraph build(GraphTask task) throws IOException {
-      if (builder.supports(task) == false) {
+      if (DeviceBuilder.supports(task) == false) {
         return null;
       }
       BuildPhase.Clock clock =

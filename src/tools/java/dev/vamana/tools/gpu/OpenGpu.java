@@ -140,7 +140,7 @@ final class OpenGpu implements Gpu {
             options,
             GpuOptions.DEFAULT
                 .withWorkers(workers)
-                .withQuestions(0)
+                .withSelfTest(0)
                 .withBatches(batches)
                 .withPlans(plans)
                 .withLeastGraph(GpuOptions.LEAST_GRAPH)

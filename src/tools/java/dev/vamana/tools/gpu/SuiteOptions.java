@@ -42,7 +42,6 @@ import java.util.Objects;
  * @param depth most launches in flight
  * @param eager launches in flight below which the next one takes whatever waits
  * @param overlap queued items required to start a launch beside as many or more
- * @param spinners most callers that spin while they wait
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
@@ -72,7 +71,6 @@ record SuiteOptions(
     int depth,
     int eager,
     int overlap,
-    int spinners,
     int device) {
 
   private static final List<String> KNOWN =
@@ -103,7 +101,6 @@ record SuiteOptions(
           "depth",
           "eager",
           "overlap",
-          "spinners",
           "device");
 
   /**
@@ -140,7 +137,6 @@ record SuiteOptions(
         given.number("depth", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.depth()),
         given.number("eager", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.eager()),
         given.number("overlap", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.overlap()),
-        given.number("spinners", 0, BatchOptions.MAX_SPINNERS, BatchOptions.DEFAULT.spinners()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 
@@ -155,8 +151,7 @@ record SuiteOptions(
   BatchOptions batching() {
     return BatchOptions.DEFAULT
         .withPacking(firstItems, packers)
-        .withLaunches(depth, eager, overlap)
-        .withSpinners(spinners);
+        .withLaunches(depth, eager, overlap);
   }
 
   private static CodeKind codes(String name) {

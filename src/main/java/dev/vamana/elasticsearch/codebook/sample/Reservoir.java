@@ -9,7 +9,7 @@ import java.util.SplittableRandom;
  * the same probability. Not thread-safe.
  */
 final class Reservoir {
-  private final int capacity;
+  private int capacity;
   private final SplittableRandom random;
   private final List<float[]> rows = new ArrayList<>();
   private long seen;
@@ -41,6 +41,17 @@ final class Reservoir {
   /** Number of vectors held, at most the capacity. */
   int size() {
     return rows.size();
+  }
+
+  /** Keeps the sample at its present size, at least 1. */
+  void stopGrowing() {
+    capacity = rows.size();
+  }
+
+  /** Forgets all vectors offered so far. */
+  void clear() {
+    rows.clear();
+    seen = 0;
   }
 
   int capacity() {

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.codebook.sample;
 
 import java.util.List;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
 
 /**
  * One codebook's sample on this node. Thread-safe.
@@ -11,7 +12,7 @@ import java.util.List;
 final class Sample {
   private final String name;
   private final SampleOptions options;
-  private final SampleMemory memory;
+  private final SampleMemory.Rows memory;
   private final Reservoir reservoir;
   private long missing;
   private long rejected;
@@ -20,30 +21,12 @@ final class Sample {
   private boolean sealed;
   private boolean released;
 
-  private Sample(String name, SampleOptions options, SampleMemory memory, int rows, long seed) {
+  /** Makes an empty sample, which grows as long as there is memory. */
+  Sample(String name, SampleOptions options, SampleMemory memory, long seed) {
     this.name = name;
     this.options = options;
-    this.memory = memory;
-    this.reservoir = new Reservoir(rows, seed);
-  }
-
-  /**
-   * Makes a sample of as many vectors as memory allows. If memory does not suffice for the smallest
-   * sample, no vectors are kept.
-   */
-  static Sample create(String name, SampleOptions options, SampleMemory memory, long seed) {
-    long rowBytes = rowBytes(options.space().dims());
-    int rows = memory.reserveRows(options.sampleSize(), rowBytes);
-    if (rows < SampleOptions.MIN_SAMPLE_SIZE) {
-      memory.releaseRows(rows, rowBytes);
-      rows = 0;
-    }
-    return new Sample(name, options, memory, rows, seed);
-  }
-
-  /** Heap of a vector in bytes: its components, plus the overhead of the array and the list. */
-  static long rowBytes(int dims) {
-    return Float.BYTES * (long) dims + 24;
+    this.memory = memory.rows(options.space().dims());
+    reservoir = new Reservoir(options.sampleSize(), seed);
   }
 
   SampleOptions options() {
@@ -51,11 +34,38 @@ final class Sample {
   }
 
   synchronized void offer(float[] vector) {
-    if (sealed || released || reservoir.capacity() == 0) {
+    if (sealed || released || !mayKeep()) {
       missed++;
     } else {
       reservoir.offer(vector);
     }
+  }
+
+  /**
+   * Whether there is memory for another vector. A sample that meets the limit of all samples stays
+   * at its size, or begins again if it is too small to train on. One that the breaker refuses may
+   * grow later.
+   */
+  private boolean mayKeep() {
+    if (reservoir.size() == reservoir.capacity()) {
+      return true;
+    }
+    if (memory.fitsOne()) {
+      try {
+        memory.add(1);
+        return true;
+      } catch (CircuitBreakingException e) {
+        return false;
+      }
+    }
+    if (reservoir.size() >= SampleOptions.MIN_SAMPLE_SIZE) {
+      reservoir.stopGrowing();
+      return true;
+    }
+    missed += reservoir.size();
+    reservoir.clear();
+    memory.close();
+    return false;
   }
 
   synchronized void countMissing() {
@@ -84,12 +94,11 @@ final class Sample {
     sealed = false;
   }
 
-  /** Returns the memory. The sample then accepts no more vectors. */
+  /** Drops the vectors and returns their memory. The sample then accepts no more vectors. */
   synchronized void release() {
-    if (!released) {
-      released = true;
-      memory.releaseRows(reservoir.capacity(), rowBytes(options.space().dims()));
-    }
+    released = true;
+    reservoir.clear();
+    memory.close();
   }
 
   synchronized SampleStatus status() {
@@ -103,6 +112,6 @@ final class Sample {
         rejected,
         conflicts,
         missed,
-        reservoir.capacity() * rowBytes(options.space().dims()));
+        memory.bytes());
   }
 }

@@ -1,85 +1,137 @@
 package dev.vamana.elasticsearch.codebook.sample;
 
 import java.util.concurrent.atomic.AtomicLong;
+import org.elasticsearch.common.breaker.CircuitBreaker;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.common.breaker.NoopCircuitBreaker;
+import org.elasticsearch.core.Releasable;
 
-/** Limits the heap of all samples on this node together. Thread-safe. */
+/**
+ * Counts the heap of all vectors that this node keeps for codebooks: against a limit of their own,
+ * and by the node's request breaker. Thread-safe.
+ */
 public final class SampleMemory {
+  private static final String LABEL = "<vamana_codebook_sample>";
+
   private final long limit;
   private final AtomicLong used = new AtomicLong();
+  private volatile CircuitBreaker breaker = new NoopCircuitBreaker(CircuitBreaker.REQUEST);
 
-  /** Makes a limit of {@code limit} bytes, 0 or more. */
+  /** Makes a limit of {@code limit} bytes, 0 or more, that no breaker counts yet. */
   public SampleMemory(long limit) {
     this.limit = limit;
   }
 
-  /** Most bytes that can be reserved. */
+  /** Sets the breaker that counts what is kept from now on. Called before anything is kept. */
+  public void countBy(CircuitBreaker breaker) {
+    this.breaker = breaker;
+  }
+
+  /** Most bytes that can be kept. */
   public long limit() {
     return limit;
   }
 
-  /** Bytes reserved now. */
+  /** Bytes kept now. */
   public long used() {
     return used.get();
   }
 
+  /** Heap of a vector in bytes: its components, plus the overhead of the array and the list. */
+  static long rowBytes(int dims) {
+    return Float.BYTES * (long) dims + 24;
+  }
+
   /**
-   * Reserves as many rows as fit in the limit.
+   * Returns how many vectors a training may draw, at least the smallest sample.
    *
-   * @param rows most rows to reserve
-   * @param rowBytes bytes of a row, at least 1
-   * @return number of rows reserved, 0 to {@code rows}
+   * @param rows vectors wanted
+   * @param dims dimension of the vectors
+   * @throws CircuitBreakingException if the limit leaves no room for the smallest sample
    */
-  int reserveRows(int rows, long rowBytes) {
-    while (true) {
-      long before = used.get();
-      int fitting = (int) Math.min(rows, Math.max(0, limit - before) / rowBytes);
-      if (used.compareAndSet(before, before + fitting * rowBytes)) {
-        return fitting;
-      }
+  public int fitting(int rows, int dims) {
+    int fitting = (int) Math.min(rows, left() / rowBytes(dims));
+    if (fitting < SampleOptions.MIN_SAMPLE_SIZE) {
+      throw refusal(SampleOptions.MIN_SAMPLE_SIZE * rowBytes(dims));
+    }
+    return fitting;
+  }
+
+  private long left() {
+    return Math.max(0, limit - used.get());
+  }
+
+  private CircuitBreakingException refusal(long bytes) {
+    return new CircuitBreakingException(
+        "no memory for "
+            + bytes
+            + " bytes of vectors: [vamana.codebook.sample.memory] is "
+            + limit
+            + " bytes, of which "
+            + used.get()
+            + " are in use",
+        bytes,
+        limit,
+        CircuitBreaker.Durability.TRANSIENT);
+  }
+
+  private void take(long bytes) {
+    breaker.addEstimateBytesAndMaybeBreak(bytes, LABEL);
+    if (used.addAndGet(bytes) > limit) {
+      give(bytes);
+      throw refusal(bytes);
     }
   }
 
-  /** Returns rows to the limit. */
-  void releaseRows(int rows, long rowBytes) {
-    used.addAndGet(-rows * rowBytes);
+  private void give(long bytes) {
+    used.addAndGet(-bytes);
+    breaker.addWithoutBreaking(-bytes);
   }
 
   /**
-   * Reserves memory for the vectors of one training.
+   * Makes a count of no vectors yet.
    *
-   * @param rows most vectors to reserve memory for
    * @param dims dimension of the vectors
-   * @return the reservation; {@link Lease#rows} may be smaller than requested
    */
-  public Lease lease(int rows, int dims) {
-    long rowBytes = Sample.rowBytes(dims);
-    return new Lease(this, reserveRows(rows, rowBytes), rowBytes);
+  public Rows rows(int dims) {
+    return new Rows(this, rowBytes(dims));
   }
 
-  /** Rows reserved until closed. Closing it again has no effect. */
-  public static final class Lease implements AutoCloseable {
+  /** Vectors kept by one holder. Closing gives their memory back; closing again has no effect. */
+  public static final class Rows implements Releasable {
     private final SampleMemory memory;
-    private final int rows;
     private final long rowBytes;
-    private boolean closed;
+    private long bytes;
 
-    private Lease(SampleMemory memory, int rows, long rowBytes) {
+    private Rows(SampleMemory memory, long rowBytes) {
       this.memory = memory;
-      this.rows = rows;
       this.rowBytes = rowBytes;
     }
 
-    /** Number of vectors that fit in the reservation. */
-    public int rows() {
-      return rows;
+    /** Whether the limit has room for one more vector. */
+    boolean fitsOne() {
+      return memory.left() >= rowBytes;
+    }
+
+    /** Bytes of the vectors. */
+    synchronized long bytes() {
+      return bytes;
+    }
+
+    /**
+     * Counts vectors before they are kept.
+     *
+     * @throws CircuitBreakingException if there is no memory for them; none is then counted
+     */
+    public synchronized void add(int rows) {
+      memory.take(rows * rowBytes);
+      bytes += rows * rowBytes;
     }
 
     @Override
     public synchronized void close() {
-      if (!closed) {
-        closed = true;
-        memory.releaseRows(rows, rowBytes);
-      }
+      memory.give(bytes);
+      bytes = 0;
     }
   }
 }

@@ -18,7 +18,7 @@ import org.elasticsearch.common.io.stream.Writeable;
  * @param conflicts documents from a processor with other options
  * @param missed vectors that arrived while the sample was being collected, or for which there was
  *     no memory
- * @param bytes heap reserved
+ * @param bytes heap of the vectors in the sample
  */
 public record SampleStatus(
     String name,

@@ -19,6 +19,7 @@ public final class Samples {
   private final SampleMemory memory;
   private final LongSupplier seeds;
   private final Predicate<String> ready;
+  private volatile boolean closed;
 
   /**
    * Makes an instance without samples.
@@ -40,7 +41,7 @@ public final class Samples {
 
   /** Whether to sample documents for a codebook; false once the codebook is ready. */
   public boolean wanted(String name) {
-    return !ready.test(name);
+    return !closed && !ready.test(name);
   }
 
   /** Offers a vector in its stored form, see {@link VectorSpace#prepare}. */
@@ -65,7 +66,7 @@ public final class Samples {
 
   private Sample of(String name, SampleOptions options) {
     return samples.computeIfAbsent(
-        name, key -> Sample.create(key, options, memory, seeds.getAsLong()));
+        name, key -> new Sample(key, options, memory, seeds.getAsLong()));
   }
 
   /** The state of each sample. */
@@ -103,6 +104,12 @@ public final class Samples {
     if (sample != null) {
       sample.release();
     }
+  }
+
+  /** Drops all samples, and accepts no more vectors. */
+  public void close() {
+    closed = true;
+    samples.keySet().forEach(this::drop);
   }
 
   /**

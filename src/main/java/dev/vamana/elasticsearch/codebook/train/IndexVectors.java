@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.codebook.train;
 
+import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.Seeds;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
@@ -78,7 +79,7 @@ final class IndexVectors implements VectorSource {
   }
 
   @Override
-  public void draw(int most, ActionListener<Drawn> listener) {
+  public void draw(int most, SampleMemory.Rows memory, ActionListener<Drawn> listener) {
     client.execute(
         TransportOpenPointInTimeAction.TYPE,
         new OpenPointInTimeRequest(Strings.splitStringByCommaToArray(index))
@@ -87,7 +88,7 @@ final class IndexVectors implements VectorSource {
         listener.delegateFailureAndWrap(
             (l, opened) -> {
               BytesReference id = opened.getPointInTimeId();
-              count(most, id, ActionListener.runBefore(l, () -> close(id)));
+              count(most, memory, id, ActionListener.runBefore(l, () -> close(id)));
             }));
   }
 
@@ -103,7 +104,8 @@ final class IndexVectors implements VectorSource {
     return new SearchRequest().source(source).allowPartialSearchResults(false);
   }
 
-  private void count(int most, BytesReference id, ActionListener<Drawn> listener) {
+  private void count(
+      int most, SampleMemory.Rows memory, BytesReference id, ActionListener<Drawn> listener) {
     SearchSourceBuilder source =
         new SearchSourceBuilder().query(filter).size(0).trackTotalHits(true);
     client.search(
@@ -127,7 +129,7 @@ final class IndexVectors implements VectorSource {
               // six standard deviations above the target, so that drawing too few is very
               // unlikely
               double probability = Math.min(1, (most + 6 * Math.sqrt(most)) / documents);
-              Pages pages = new Pages(most, documents, probability);
+              Pages pages = new Pages(most, memory, documents, probability);
               pages.next(id, null, l);
             }));
   }
@@ -135,6 +137,7 @@ final class IndexVectors implements VectorSource {
   /** The pages of one pass over the index. */
   private final class Pages {
     private final int most;
+    private final SampleMemory.Rows memory;
     private final long documents;
     private final double probability;
     private final int page;
@@ -142,8 +145,9 @@ final class IndexVectors implements VectorSource {
     private final SplittableRandom random = new SplittableRandom(Seeds.next());
     private long drawn;
 
-    Pages(int most, long documents, double probability) {
+    Pages(int most, SampleMemory.Rows memory, long documents, double probability) {
       this.most = most;
+      this.memory = memory;
       this.documents = documents;
       this.probability = probability;
       page = Math.max(1, Math.min(MAX_PAGE, PAGE_COMPONENTS / space.dims()));
@@ -212,6 +216,7 @@ final class IndexVectors implements VectorSource {
     private void keep(float[] vector) {
       drawn++;
       if (rows.size() < most) {
+        memory.add(1);
         rows.add(vector);
         return;
       }

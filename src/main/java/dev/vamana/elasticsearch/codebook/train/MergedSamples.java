@@ -1,11 +1,13 @@
 package dev.vamana.elasticsearch.codebook.train;
 
+import dev.vamana.elasticsearch.codebook.nodes.NodeRows;
 import dev.vamana.elasticsearch.codebook.nodes.NodeSamples;
 import dev.vamana.elasticsearch.codebook.nodes.NodesDone;
 import dev.vamana.elasticsearch.codebook.nodes.RowsRequest;
 import dev.vamana.elasticsearch.codebook.nodes.SamplesRequest;
 import dev.vamana.elasticsearch.codebook.nodes.TransportRowsAction;
 import dev.vamana.elasticsearch.codebook.nodes.TransportSamplesAction;
+import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
 import dev.vamana.elasticsearch.codebook.sample.Seeds;
@@ -67,7 +69,7 @@ final class MergedSamples implements VectorSource {
   }
 
   @Override
-  public void draw(int most, ActionListener<Drawn> listener) {
+  public void draw(int most, SampleMemory.Rows memory, ActionListener<Drawn> listener) {
     parts(
         listener.delegateFailureAndWrap(
             (l, parts) -> {
@@ -79,7 +81,7 @@ final class MergedSamples implements VectorSource {
                 sum += value;
               }
               Drawn drawn = new Drawn(new ArrayList<>(), sum);
-              read(parts, shares, 0, 0, Seeds.next(), drawn, l);
+              new Reading(parts, shares, Seeds.next(), memory, drawn).from(0, 0, l);
             }));
   }
 
@@ -108,34 +110,47 @@ final class MergedSamples implements VectorSource {
     return shares;
   }
 
-  private void read(
-      List<Part> parts,
-      int[] shares,
-      int at,
-      int from,
-      long seed,
-      Drawn drawn,
-      ActionListener<Drawn> listener) {
-    if (at == parts.size()) {
-      listener.onResponse(drawn);
-      return;
+  /** Reads each node's share of rows, page by page. */
+  private final class Reading {
+    private final List<Part> parts;
+    private final int[] shares;
+    private final long seed;
+    private final SampleMemory.Rows memory;
+    private final Drawn drawn;
+
+    Reading(List<Part> parts, int[] shares, long seed, SampleMemory.Rows memory, Drawn drawn) {
+      this.parts = parts;
+      this.shares = shares;
+      this.seed = seed;
+      this.memory = memory;
+      this.drawn = drawn;
     }
-    if (from >= shares[at]) {
-      read(parts, shares, at + 1, 0, seed, drawn, listener);
-      return;
+
+    void from(int at, int from, ActionListener<Drawn> listener) {
+      if (at == parts.size()) {
+        listener.onResponse(drawn);
+        return;
+      }
+      if (from >= shares[at]) {
+        from(at + 1, 0, listener);
+        return;
+      }
+      int page = (int) Math.max(1, PAGE_BYTES / (Float.BYTES * (long) options.space().dims()));
+      int to = Math.min(shares[at], from + page);
+      client.execute(
+          TransportRowsAction.TYPE,
+          new RowsRequest(parts.get(at).node(), name, options, seed, from, to),
+          listener.delegateFailureAndWrap(
+              (l, answer) -> {
+                if (answer.hasFailures()) {
+                  throw answer.failures().get(0);
+                }
+                for (NodeRows node : answer.getNodes()) {
+                  memory.add(node.rows().size());
+                  drawn.rows().addAll(node.rows());
+                }
+                from(at, to, l);
+              }));
     }
-    int page = (int) Math.max(1, PAGE_BYTES / (Float.BYTES * (long) options.space().dims()));
-    int to = Math.min(shares[at], from + page);
-    client.execute(
-        TransportRowsAction.TYPE,
-        new RowsRequest(parts.get(at).node(), name, options, seed, from, to),
-        listener.delegateFailureAndWrap(
-            (l, answer) -> {
-              if (answer.hasFailures()) {
-                throw answer.failures().get(0);
-              }
-              answer.getNodes().forEach(node -> drawn.rows().addAll(node.rows()));
-              read(parts, shares, at, to, seed, drawn, l);
-            }));
   }
 }

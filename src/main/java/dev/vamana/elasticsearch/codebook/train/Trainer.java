@@ -159,32 +159,21 @@ public final class Trainer {
       VectorSource source,
       CodebookStore.Found claim,
       ActionListener<CodebookEntry> done) {
-    SampleMemory.Lease lease = memory.lease(plan.sampleSize(), plan.space().dims());
+    SampleMemory.Rows kept = memory.rows(plan.space().dims());
     ActionListener<CodebookEntry> end =
-        ActionListener.runBefore(
-            ActionListener.wrap(done::onResponse, e -> fail(plan, claim, e, done)), lease::close);
+        ActionListener.releaseBefore(
+            kept, ActionListener.wrap(done::onResponse, e -> fail(plan, claim, e, done)));
     ActionListener.run(
         end,
-        l -> {
-          if (lease.rows() < SampleOptions.MIN_SAMPLE_SIZE) {
-            throw new ElasticsearchStatusException(
-                "no memory for a sample of "
-                    + SampleOptions.MIN_SAMPLE_SIZE
-                    + " vectors: [vamana.codebook.sample.memory] is "
-                    + memory.limit()
-                    + " bytes, of which "
-                    + memory.used()
-                    + " are in use",
-                RestStatus.TOO_MANY_REQUESTS);
-          }
-          source.draw(
-              lease.rows(),
-              l.delegateFailureAndWrap(
-                  (next, drawn) ->
-                      workers
-                          .executor()
-                          .execute(ActionRunnable.wrap(next, r -> run(plan, drawn, claim, r)))));
-        });
+        l ->
+            source.draw(
+                memory.fitting(plan.sampleSize(), plan.space().dims()),
+                kept,
+                l.delegateFailureAndWrap(
+                    (next, drawn) ->
+                        workers
+                            .executor()
+                            .execute(ActionRunnable.wrap(next, r -> run(plan, drawn, claim, r))))));
   }
 
   private void run(

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.codebook.train;
 
+import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import java.util.List;
 import org.elasticsearch.action.ActionListener;
 
@@ -19,6 +20,7 @@ interface VectorSource {
    * Draws vectors.
    *
    * @param most most vectors to draw
+   * @param memory counts the vectors before they are kept; the caller closes it
    */
-  void draw(int most, ActionListener<Drawn> listener);
+  void draw(int most, SampleMemory.Rows memory, ActionListener<Drawn> listener);
 }

@@ -5,12 +5,18 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace.Similarity;
+import dev.vamana.elasticsearch.search.RequestBreaker;
 import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import org.elasticsearch.common.breaker.CircuitBreaker;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.rest.RestStatus;
+import org.junit.Before;
 import org.junit.Test;
 
 public class SamplesTests {
@@ -20,6 +26,11 @@ public class SamplesTests {
 
   private static SampleOptions options(int dims, int sampleSize) {
     return new SampleOptions(new VectorSpace(dims, Similarity.L2_NORM), 0, sampleSize, 1_000);
+  }
+
+  @Before
+  public void classesOfTheServer() throws Exception {
+    ServerClasses.ready();
   }
 
   private Samples samples(long memory) {
@@ -40,7 +51,7 @@ public class SamplesTests {
 
   @Test
   public void testMemoryBoundsAllSamplesTogether() {
-    long row = Sample.rowBytes(4);
+    long row = SampleMemory.rowBytes(4);
     Samples samples = samples(560 * row);
     offer(samples, "a", OPTIONS, 1_000);
     assertEquals(300, only(samples).held());
@@ -64,15 +75,44 @@ public class SamplesTests {
   }
 
   @Test
-  public void testALeaseTakesFromTheSameMemory() {
-    SampleMemory memory = new SampleMemory(100 * Sample.rowBytes(4));
-    SampleMemory.Lease lease = memory.lease(80, 4);
-    assertEquals(80, lease.rows());
-    assertEquals(20, memory.lease(80, 4).rows());
-    assertEquals(0, memory.lease(80, 4).rows());
-    lease.close();
-    lease.close();
-    assertEquals(20 * Sample.rowBytes(4), memory.used());
+  public void testATrainingTakesFromTheSameMemory() {
+    long row = SampleMemory.rowBytes(4);
+    SampleMemory memory = new SampleMemory(600 * row);
+    SampleMemory.Rows rows = memory.rows(4);
+    assertEquals(600, memory.fitting(1_000, 4));
+    rows.add(300);
+    assertEquals(300, memory.fitting(1_000, 4));
+    rows.add(100);
+    CircuitBreakingException e =
+        assertThrows(CircuitBreakingException.class, () -> memory.fitting(1_000, 4));
+    assertEquals(RestStatus.TOO_MANY_REQUESTS, e.status());
+    assertThrows(CircuitBreakingException.class, () -> rows.add(201));
+    assertEquals(400 * row, memory.used());
+    rows.close();
+    rows.close();
+    assertEquals(0, memory.used());
+  }
+
+  @Test
+  public void testTheBreakerCountsWhatIsKept() {
+    long row = SampleMemory.rowBytes(4);
+    CircuitBreaker breaker = RequestBreaker.withLimit(280 * row);
+    Samples samples = samples(1 << 20);
+    samples.memory().countBy(breaker);
+    offer(samples, "a", OPTIONS, 10);
+    assertEquals(10 * row, breaker.getUsed());
+    offer(samples, "a", OPTIONS, 290);
+    assertEquals(280 * row, breaker.getUsed());
+    assertEquals(280, only(samples).held());
+    assertEquals(20, only(samples).missed());
+    // the refusal does not outlast its reason
+    breaker.setLimitAndOverhead(1_000 * row, 1);
+    offer(samples, "a", OPTIONS, 30);
+    assertEquals(300, only(samples).held());
+    assertEquals(300 * row, breaker.getUsed());
+    samples.close();
+    assertEquals(0, breaker.getUsed());
+    assertFalse(samples.wanted("a"));
   }
 
   @Test

@@ -6,6 +6,7 @@ import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
+import dev.vamana.elasticsearch.search.RequestBreaker;
 import dev.vamana.work.Workers;
 import java.net.InetAddress;
 import java.util.ArrayList;
@@ -29,6 +30,8 @@ import org.elasticsearch.client.internal.support.AbstractClient;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.project.DefaultProjectResolver;
 import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.breaker.CircuitBreaker;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Settings;
@@ -36,6 +39,7 @@ import org.elasticsearch.common.transport.TransportAddress;
 import org.elasticsearch.index.get.GetResult;
 import org.elasticsearch.index.seqno.SequenceNumbers;
 import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.telemetry.metric.MeterRegistry;
 import org.elasticsearch.threadpool.DefaultBuiltInExecutorBuilders;
@@ -49,6 +53,8 @@ public class TrainerTests extends LuceneTestCase {
   private ThreadPool threads;
   private Document document;
   private Trainer trainer;
+  private SampleMemory memory;
+  private CircuitBreaker breaker;
 
   @Override
   public void setUp() throws Exception {
@@ -72,10 +78,13 @@ public class TrainerTests extends LuceneTestCase {
             return node;
           }
         };
+    memory = new SampleMemory(1 << 24);
+    breaker = RequestBreaker.withLimit(1 << 24);
+    memory.countBy(breaker);
     trainer =
         new Trainer(
             new CodebookStore(document),
-            new SampleMemory(1 << 24),
+            memory,
             cluster,
             threads,
             document,
@@ -141,7 +150,8 @@ public class TrainerTests extends LuceneTestCase {
     PlainActionFuture<CodebookEntry> done = new PlainActionFuture<>();
     trainer.train(
         new TrainingPlan("book", SPACE, 2, 1_000, "test", false, keepFailure, cancelled::get),
-        (most, listener) -> {
+        (most, kept, listener) -> {
+          kept.add(rows.size());
           // the vectors are there when somebody cancels the task
           cancelled.compareAndSet(false, keepFailure);
           listener.onResponse(new VectorSource.Drawn(rows, rows.size()));
@@ -160,11 +170,24 @@ public class TrainerTests extends LuceneTestCase {
   public void testTrains() {
     assertNotNull(train(new AtomicBoolean(), false).content());
     assertNotNull(stored().content());
+    assertEquals(0, breaker.getUsed());
   }
 
   public void testCancelledTrainingStoresNothing() {
     expectThrows(TaskCancelledException.class, () -> train(new AtomicBoolean(), true));
     assertNull(stored().content());
     assertTrue(stored().failure().reason(), stored().failure().reason().contains("cancelled"));
+    assertEquals(0, breaker.getUsed());
+  }
+
+  public void testARefusedTrainingGivesEverythingBack() {
+    breaker.setLimitAndOverhead(1_000, 1);
+    CircuitBreakingException e =
+        expectThrows(CircuitBreakingException.class, () -> train(new AtomicBoolean(), false));
+    assertEquals(RestStatus.TOO_MANY_REQUESTS, e.status());
+    assertEquals(0, breaker.getUsed());
+    assertEquals(0, memory.used());
+    breaker.setLimitAndOverhead(1 << 24, 1);
+    assertNotNull(train(new AtomicBoolean(), false).content());
   }
 }

@@ -1,0 +1,276 @@
+package dev.vamana.elasticsearch.gpu;
+
+import dev.vamana.cuda.GpuDevice;
+import dev.vamana.cuda.GpuExecutor;
+import dev.vamana.cuda.api.DynamicOptions;
+import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.compile.NodeKernels;
+import dev.vamana.cuda.devices.DevicesExecutor;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.DeviceList;
+import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.KernelFallback;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.SharedPages;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StateStats;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.Function;
+import java.util.function.Supplier;
+import org.elasticsearch.logging.LogManager;
+import org.elasticsearch.logging.Logger;
+import org.elasticsearch.monitor.os.OsProbe;
+
+/** Opens the NVIDIA devices of this machine. */
+public final class CudaDevices implements GpuDevices {
+
+  private static final Logger logger = LogManager.getLogger(CudaDevices.class);
+
+  private final Machine machine;
+  private final Map<Integer, DeviceSensors> sensors = new ConcurrentHashMap<>();
+  private volatile ResidencyOptions residency;
+  // of several devices
+  private volatile SharedPages pages;
+
+  /** The devices of a machine. */
+  public interface Machine {
+    /**
+     * Returns the numbers of the devices that settings name.
+     *
+     * @throws dev.vamana.cuda.driver.GpuException if there is no such device
+     */
+    List<Integer> find(GpuSettings settings);
+
+    /** Returns what opens contexts on a device. */
+    Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal);
+  }
+
+  /**
+   * Makes an instance for the devices of this machine, which are probed when one is opened.
+   *
+   * @param kernels folder for kernels that this node compiles
+   */
+  public CudaDevices(Path kernels) {
+    this.machine =
+        new Machine() {
+          @Override
+          public List<Integer> find(GpuSettings settings) {
+            return new DeviceList().find(settings.devices());
+          }
+
+          @Override
+          public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+            DeviceProbe probe = new DeviceProbe(ordinal, fallback(settings, kernels));
+            DeviceSensors own = new DeviceSensors();
+            own.of(() -> probe.result().pciBusId());
+            sensors.put(ordinal, own);
+            return probe::open;
+          }
+        };
+  }
+
+  /** Makes an instance for another machine, whose devices have no sensors. */
+  public CudaDevices(Machine machine) {
+    this.machine = machine;
+  }
+
+  /**
+   * Makes an instance for a machine of one device.
+   *
+   * @param drivers opens a context on it
+   */
+  CudaDevices(Function<GpuSettings, Supplier<CudaDriver>> drivers) {
+    this(
+        new Machine() {
+          @Override
+          public List<Integer> find(GpuSettings settings) {
+            return List.of(0);
+          }
+
+          @Override
+          public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+            return drivers.apply(settings);
+          }
+        });
+  }
+
+  private static KernelFallback fallback(GpuSettings settings, Path kernels) {
+    if (settings.compileKernels() == false) {
+      return computeCapability -> {
+        throw new IOException(
+            "set ["
+                + GpuSettings.COMPILE_KERNELS.getKey()
+                + "] to [true] to have this node compile them, or install a plugin that was built"
+                + " with -Dcuda.architectures="
+                + computeCapability);
+      };
+    }
+    int threads = Math.max(1, Runtime.getRuntime().availableProcessors() / 2);
+    return new NodeKernels(kernels, settings.nvrtc(), threads, logger::info);
+  }
+
+  @Override
+  public SearchExecutor open(
+      GpuSettings settings,
+      NodeNotices notices,
+      DamagedFiles damaged,
+      HostMemoryAccount account,
+      Workers workers) {
+    long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
+    ResidencyOptions memory =
+        ResidencyOptions.defaults(hostBytes)
+            .withPlacements(settings.placements())
+            .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+    residency = memory;
+    GpuOptions options =
+        GpuOptions.DEFAULT
+            .withBatches(
+                GpuOptions.DEFAULT
+                    .batches()
+                    .withBatches(settings.maxBatch(), settings.linger().nanos())
+                    .withSegmentsAhead(settings.segmentsAhead()))
+            .withWaitForUpload(settings.waitForUpload())
+            .withPlan(settings.plan())
+            .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
+            .withWorkers(workers)
+            .withHostMemory(account);
+    List<Integer> found = machine.find(settings);
+    if (found.size() == 1) {
+      Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
+      return GpuDevice.open(drivers, memory, options, new GpuNotices(notices, damaged));
+    }
+    List<Supplier<CudaDriver>> drivers =
+        found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
+    SharedPages shared =
+        new SharedPages(() -> anyOf(drivers), settings.pageCacheLimit(), memory.hostBytes());
+    pages = shared;
+    return DevicesExecutor.open(
+        found.size(),
+        new DevicesExecutor.Opener() {
+          @Override
+          public GpuExecutor open(int index, Runnable changed) {
+            return GpuDevice.open(
+                () -> shared.of(drivers.get(index).get()),
+                memory,
+                options,
+                new GpuNotices(notices, damaged, found.get(index), changed));
+          }
+
+          @Override
+          public void adjust(DynamicOptions changed) {
+            shared.limit(changed.pageCacheLimit());
+          }
+
+          @Override
+          public void close() {
+            shared.close();
+          }
+        },
+        settings.memoryLimit(),
+        DevicesExecutor.Spread.DEFAULT,
+        e -> logger.warn("segments are not balanced over the GPUs", e));
+  }
+
+  /** Opens a context on the first device that gives one. */
+  private static CudaDriver anyOf(List<Supplier<CudaDriver>> drivers) {
+    GpuException failure = null;
+    for (Supplier<CudaDriver> each : drivers) {
+      try {
+        return each.get();
+      } catch (GpuException e) {
+        failure = e;
+      }
+    }
+    throw failure;
+  }
+
+  @Override
+  public void adjust(SearchExecutor executor, GpuSettings settings) {
+    ResidencyOptions options = residency;
+    if (options != null) {
+      residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+    }
+    DynamicOptions changed =
+        new DynamicOptions(
+            settings.memoryLimit(),
+            settings.pageCacheLimit(),
+            settings.placements(),
+            settings.maxBatch(),
+            settings.linger().nanos(),
+            settings.segmentsAhead(),
+            settings.waitForUpload(),
+            settings.plan());
+    if (executor instanceof GpuExecutor gpu) {
+      gpu.adjust(changed);
+    } else if (executor instanceof DevicesExecutor gpus) {
+      gpus.adjust(changed);
+    }
+  }
+
+  @Override
+  public GpuStats stats(SearchExecutor executor, GpuMode mode) {
+    DeviceStatistics statistics = new DeviceStatistics(mode.settingName(), residency);
+    if (executor instanceof GpuExecutor gpu) {
+      return statistics.of(gpu.statistics());
+    }
+    if (executor instanceof DevicesExecutor gpus) {
+      return statistics.of(gpus.statistics(), gpus.balance(), pages.used());
+    }
+    return GpuStats.without(
+        mode.settingName(),
+        StateStats.State.UNAVAILABLE,
+        "searches are answered by another executor, [" + executor.name() + "]");
+  }
+
+  @Override
+  public DeviceStats device(SearchExecutor executor) {
+    if (executor instanceof GpuExecutor gpu) {
+      return described(gpu.device());
+    }
+    return executor instanceof DevicesExecutor gpus
+        ? described(gpus.devices().get(0).device())
+        : null;
+  }
+
+  @Override
+  public List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
+    if (executor instanceof DevicesExecutor gpus) {
+      DeviceStatistics statistics = new DeviceStatistics(mode.settingName(), residency);
+      return gpus.statistics().stream()
+          .map(each -> statistics.section(described(each.device()), each))
+          .toList();
+    }
+    return List.of();
+  }
+
+  private DeviceStats described(DeviceInfo info) {
+    DeviceSensors own = sensors.get(info.ordinal());
+    return new DeviceStats(
+        info.ordinal(),
+        info.uuid(),
+        info.name(),
+        info.computeCapability(),
+        info.multiprocessors(),
+        info.totalBytes(),
+        info.driverVersion(),
+        own == null ? DeviceStats.Sensors.NONE : own.read());
+  }
+
+  @Override
+  public void close() {
+    sensors.values().forEach(DeviceSensors::close);
+  }
+}

@@ -1,0 +1,106 @@
+package dev.vamana.elasticsearch.gpu;
+
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.elasticsearch.monitor.stats.Counters;
+import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StateStats;
+import java.util.Collections;
+import java.util.List;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.stream.Collectors;
+
+/**
+ * Makes a node's statistics from the statistics of its devices.
+ *
+ * @param enabled value of {@code vamana.gpu.enabled}
+ * @param residency memory limits, for a device that has loaded nothing yet; or null
+ */
+record DeviceStatistics(String enabled, ResidencyOptions residency) {
+
+  private static final String RESIDENCY = "residency";
+  private static final String PAGE_CACHE = "page_cache_bytes";
+  private static final String PAGE_CACHE_LIMIT = "page_cache_limit_bytes";
+
+  /** The statistics of a node with one device. */
+  GpuStats of(GpuStatistics device) {
+    return new GpuStats(state(device), withLimits(device));
+  }
+
+  /**
+   * The statistics of a node with several devices: sums over all.
+   *
+   * @param balance counts of moves between devices
+   * @param pinned bytes of page cache that all devices have pinned, shared ones once
+   */
+  GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance, long pinned) {
+    SortedMap<String, SortedMap<String, Long>> sums = new TreeMap<>();
+    for (GpuStatistics device : devices) {
+      withLimits(device)
+          .forEach(
+              (group, counters) -> {
+                SortedMap<String, Long> sum = sums.computeIfAbsent(group, name -> new TreeMap<>());
+                counters.forEach(
+                    (name, value) ->
+                        // all devices share the host's memory
+                        sum.merge(
+                            name, value, name.equals(PAGE_CACHE_LIMIT) ? Math::max : Long::sum));
+              });
+    }
+    SortedMap<String, Long> memory = sums.get(RESIDENCY);
+    if (memory != null && memory.containsKey(PAGE_CACHE)) {
+      memory.put(PAGE_CACHE, pinned);
+    }
+    sums.put("balance", balance);
+    boolean usable = devices.stream().anyMatch(GpuStatistics::usable);
+    String reason =
+        devices.stream()
+            .filter(device -> device.usable() == false)
+            .map(device -> "device " + device.device().ordinal() + ": " + device.reason())
+            .collect(Collectors.joining("; "));
+    return new GpuStats(
+        new StateStats(
+            enabled,
+            usable ? StateStats.State.READY : StateStats.State.FAILED,
+            reason.isEmpty() ? null : reason,
+            Counters.of(sums.getOrDefault("contexts", Collections.emptySortedMap()))),
+        sums);
+  }
+
+  /** The section of one of several devices. */
+  DeviceSection section(DeviceStats described, GpuStatistics device) {
+    return new DeviceSection(
+        described,
+        state(device),
+        new GpuStats(state(device), withLimits(device))
+            .ofDevice(device.counters().getOrDefault("routed", Collections.emptySortedMap())));
+  }
+
+  private StateStats state(GpuStatistics device) {
+    return new StateStats(
+        enabled,
+        device.usable() ? StateStats.State.READY : StateStats.State.FAILED,
+        device.reason(),
+        Counters.of(device.counters().getOrDefault("contexts", Collections.emptySortedMap())));
+  }
+
+  /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
+  private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
+    if (residency == null || statistics.usable() == false) {
+      return statistics.counters();
+    }
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(statistics.counters());
+    SortedMap<String, Long> counters =
+        new TreeMap<>(groups.getOrDefault(RESIDENCY, Collections.emptySortedMap()));
+    counters.putIfAbsent("device_bytes", 0L);
+    counters.putIfAbsent(
+        "device_limit_bytes", residency.deviceLimit().of(statistics.device().totalBytes()));
+    counters.putIfAbsent(PAGE_CACHE, 0L);
+    counters.putIfAbsent(PAGE_CACHE_LIMIT, residency.pageCacheLimit().of(residency.hostBytes()));
+    groups.put(RESIDENCY, counters);
+    return groups;
+  }
+}

@@ -1,0 +1,60 @@
+package dev.vamana.elasticsearch.gpu;
+
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
+import java.io.Closeable;
+import java.util.List;
+
+/** Opens the GPUs of this machine for the plugin and reports on them. */
+public interface GpuDevices extends Closeable {
+
+  /**
+   * Probes the driver and opens the executor for the settings.
+   *
+   * @param notices receives notices for the operator
+   * @param damaged is told of damaged files
+   * @param account counts the host memory that the executor pins for batches
+   * @param workers threads that share the items of a batch that the CPU answers
+   * @throws dev.vamana.cuda.driver.GpuException if there is no usable device; the message says what
+   *     was probed and what was found
+   */
+  SearchExecutor open(
+      GpuSettings settings,
+      NodeNotices notices,
+      DamagedFiles damaged,
+      HostMemoryAccount account,
+      Workers workers);
+
+  /**
+   * Applies changed dynamic settings to an executor.
+   *
+   * @param executor an executor; ignored unless {@link #open} made it
+   */
+  void adjust(SearchExecutor executor, GpuSettings settings);
+
+  /**
+   * Returns the statistics of an executor.
+   *
+   * @param executor an executor, made by {@link #open} or not
+   * @param mode the value of {@code vamana.gpu.enabled}
+   */
+  GpuStats stats(SearchExecutor executor, GpuMode mode);
+
+  /** The executor's device, the first of several, and its sensors; null if it has no device. */
+  DeviceStats device(SearchExecutor executor);
+
+  /** Each of the executor's devices if it has several, otherwise none. */
+  default List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
+    return List.of();
+  }
+
+  /** Closes the sensors. */
+  @Override
+  void close();
+}

@@ -1,2 +1,0 @@
-/** Limits of host memory: what is pinned for batches on the device, and what builds use. */
-package dev.vamana.elasticsearch.memory;

@@ -1,0 +1,69 @@
+package dev.vamana.elasticsearch.monitor.segments;
+
+import dev.vamana.elasticsearch.monitor.openmetrics.OpenMetrics;
+import java.util.List;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.client.internal.node.NodeClient;
+import org.elasticsearch.common.Strings;
+import org.elasticsearch.rest.BaseRestHandler;
+import org.elasticsearch.rest.RestChannel;
+import org.elasticsearch.rest.RestRequest;
+import org.elasticsearch.rest.RestResponse;
+import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.rest.action.RestActions;
+import org.elasticsearch.rest.action.RestBuilderListener;
+import org.elasticsearch.rest.action.RestCancellableNodeClient;
+import org.elasticsearch.rest.action.RestResponseListener;
+import org.elasticsearch.xcontent.XContentBuilder;
+
+/** {@code GET /{index}/_vamana/stats}: the vector fields of indices, summed over their segments. */
+public final class RestIndexStatsAction extends BaseRestHandler {
+
+  @Override
+  public String getName() {
+    return "vamana_index_stats";
+  }
+
+  @Override
+  public List<Route> routes() {
+    return List.of(new Route(RestRequest.Method.GET, "/{index}/_vamana/stats"));
+  }
+
+  @Override
+  protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
+    SegmentsRequest segments =
+        new SegmentsRequest(Strings.splitStringByCommaToArray(request.param("index")));
+    segments.indicesOptions(IndicesOptions.fromRequest(request, segments.indicesOptions()));
+    boolean metrics = OpenMetrics.isAskedFor(request);
+    return channel ->
+        new RestCancellableNodeClient(client, request.getHttpChannel())
+            .execute(
+                TransportSegmentsAction.TYPE,
+                segments,
+                metrics ? metrics(channel) : json(channel, request));
+  }
+
+  private static RestResponseListener<SegmentsResponse> metrics(RestChannel channel) {
+    return new RestResponseListener<>(channel) {
+      @Override
+      public RestResponse buildResponse(SegmentsResponse response) {
+        return OpenMetrics.answer(IndexMetrics.of(response));
+      }
+    };
+  }
+
+  private static RestResponseListener<SegmentsResponse> json(
+      RestChannel channel, RestRequest request) {
+    return new RestBuilderListener<>(channel) {
+      @Override
+      public RestResponse buildResponse(SegmentsResponse response, XContentBuilder json)
+          throws Exception {
+        json.startObject();
+        RestActions.buildBroadcastShardsHeader(json, request, response);
+        IndexStats.of(response.segments()).toXContent(json, request);
+        json.endObject();
+        return new RestResponse(RestStatus.OK, json);
+      }
+    };
+  }
+}

@@ -1,0 +1,209 @@
+package dev.vamana.elasticsearch.monitor.segments;
+
+import dev.vamana.codec.SegmentFacts;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.DevicePresence;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.search.SegmentView;
+import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.List;
+import java.util.Map;
+import java.util.stream.Collectors;
+import org.apache.lucene.codecs.KnnVectorsReader;
+import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FieldInfo;
+import org.apache.lucene.index.FilterCodecReader;
+import org.apache.lucene.index.FilterLeafReader;
+import org.apache.lucene.index.IndexReader;
+import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.LeafReader;
+import org.apache.lucene.index.LeafReaderContext;
+import org.apache.lucene.index.SegmentReader;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
+
+/** Lists the vector fields of a shard's segments. */
+final class SegmentLister {
+
+  /** State of a segment below the graph threshold, which has no graph and is scanned. */
+  private static final String NO_GRAPH = "no_graph";
+
+  /** State of a segment with inverted lists, which are searched on the CPU. */
+  private static final String LISTS = "lists";
+
+  /** State of a segment with a graph on a node without a device, where nothing is wrong. */
+  private static final String CPU = "cpu";
+
+  /** State of a field in another format. */
+  static final String STOCK = "stock";
+
+  /** Kernels read codes in rows whose length is a multiple of this many bytes. */
+  private static final int DEVICE_ALIGNMENT = 16;
+
+  // keys of the map in which Lucene's readers report the sizes of their files
+  private static final String LUCENE_VECTORS = "vec";
+  private static final String LUCENE_GRAPH = "vex";
+
+  private SegmentLister() {}
+
+  /**
+   * Lists the fields in this plugin's format.
+   *
+   * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
+   * @param stock whether to list fields in other formats, too
+   */
+  static List<FieldSegment> list(IndexReader reader, FieldSegment.ShardCopy copy, boolean stock)
+      throws IOException {
+    List<FieldSegment> rows = new ArrayList<>();
+    for (LeafReaderContext leaf : reader.leaves()) {
+      String segment = name(leaf);
+      Map<String, SegmentFacts> ours = new HashMap<>();
+      CodecReader codec = codecReader(leaf.reader());
+      if (codec != null) {
+        SegmentFacts.of(codec).forEach(facts -> ours.put(facts.field(), facts));
+      }
+      for (FieldInfo info : leaf.reader().getFieldInfos()) {
+        if (info.hasVectorValues() == false) {
+          continue;
+        }
+        SegmentFacts facts = ours.get(info.name);
+        if (facts != null) {
+          rows.add(ours(copy, segment, facts));
+        } else if (stock) {
+          FieldSegment row = stock(copy, segment, info, leaf.reader());
+          if (row != null) {
+            rows.add(row);
+          }
+        }
+      }
+    }
+    return rows;
+  }
+
+  /** Whether a segment of the reader has a field in this plugin's format. */
+  static boolean anyOurs(IndexReader reader) {
+    for (LeafReaderContext leaf : reader.leaves()) {
+      CodecReader codec = codecReader(leaf.reader());
+      if (codec != null && SegmentFacts.of(codec).isEmpty() == false) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  private static CodecReader codecReader(LeafReader reader) {
+    return FilterLeafReader.unwrap(reader) instanceof CodecReader codec
+        ? FilterCodecReader.unwrap(codec)
+        : null;
+  }
+
+  private static String name(LeafReaderContext leaf) {
+    return codecReader(leaf.reader()) instanceof SegmentReader segment
+        ? segment.getSegmentName()
+        : "leaf_" + leaf.ord;
+  }
+
+  private static FieldSegment ours(
+      FieldSegment.ShardCopy copy, String segment, SegmentFacts facts) {
+    FieldSegment.Bytes disk =
+        new FieldSegment.Bytes(facts.vectorBytes(), facts.graphBytes(), facts.codeBytes());
+    return new FieldSegment(
+        copy,
+        segment,
+        facts.field(),
+        facts.vectors(),
+        facts.dimension(),
+        similarity(facts.similarity()),
+        encoding(facts.encoding()),
+        disk,
+        onDevice(facts.view(), disk),
+        facts.codebook(),
+        facts.codebookVersion());
+  }
+
+  private static long vectorBytes(long vectors, FieldInfo info) {
+    return vectors * info.getVectorDimension() * info.getVectorEncoding().byteSize;
+  }
+
+  private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
+    SearchExecutor executor = ExecutorRegistry.current();
+    boolean indexed = view.isIndexed();
+    if (executor == null && indexed) {
+      return FieldSegment.OnDevice.not(view.hasLists() ? LISTS : CPU);
+    }
+    DevicePresence presence = executor == null ? null : executor.presence(view);
+    if (indexed == false
+        && (presence == null || presence.state() == DevicePresence.State.REFUSED)) {
+      return FieldSegment.OnDevice.not(NO_GRAPH);
+    }
+    if (presence.state() != DevicePresence.State.RESIDENT) {
+      return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
+    }
+    Placement placement = Placement.named(presence.placement());
+    boolean graph = placement != null && placement.copiesGraph() && view.hasGraph();
+    boolean codes = placement != null && placement.copiesCodes();
+    long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
+    long codeBytes =
+        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0;
+    return new FieldSegment.OnDevice(
+        presence.placement(),
+        presence.state().label(),
+        graph ? disk.graph() : 0,
+        view.hasLists() ? disk.codes() : codeBytes,
+        presence.deviceBytes(),
+        executor.devices(view).stream().map(String::valueOf).collect(Collectors.joining(",")));
+  }
+
+  /** Describes a field in another format; returns null if it has no vectors in this segment. */
+  private static FieldSegment stock(
+      FieldSegment.ShardCopy copy, String segment, FieldInfo info, LeafReader reader)
+      throws IOException {
+    KnnVectorValues vectors =
+        switch (info.getVectorEncoding()) {
+          case BYTE -> reader.getByteVectorValues(info.name);
+          case FLOAT32 -> reader.getFloatVectorValues(info.name);
+        };
+    if (vectors == null || vectors.size() == 0) {
+      return null;
+    }
+    CodecReader codec = codecReader(reader);
+    KnnVectorsReader files = codec == null ? null : codec.getVectorReader();
+    Map<String, Long> sizes = files == null ? Map.of() : files.getOffHeapByteSize(info);
+    long graph = sizes.getOrDefault(LUCENE_GRAPH, 0L);
+    long raw = sizes.getOrDefault(LUCENE_VECTORS, 0L);
+    long all = sizes.values().stream().mapToLong(Long::longValue).sum();
+    return new FieldSegment(
+        copy,
+        segment,
+        info.name,
+        vectors.size(),
+        info.getVectorDimension(),
+        similarity(info.getVectorSimilarityFunction()),
+        encoding(info.getVectorEncoding()),
+        new FieldSegment.Bytes(vectorBytes(vectors.size(), info), graph, all - raw - graph),
+        FieldSegment.OnDevice.not(STOCK),
+        null,
+        0);
+  }
+
+  /** The similarity's name in mappings. */
+  private static String similarity(VectorSimilarityFunction function) {
+    return switch (function) {
+      case EUCLIDEAN -> "l2_norm";
+      case DOT_PRODUCT -> "dot_product";
+      case COSINE -> "cosine";
+      case MAXIMUM_INNER_PRODUCT -> "max_inner_product";
+    };
+  }
+
+  /** The element type's name in mappings. */
+  private static String encoding(VectorEncoding encoding) {
+    return switch (encoding) {
+      case BYTE -> "byte";
+      case FLOAT32 -> "float";
+    };
+  }
+}

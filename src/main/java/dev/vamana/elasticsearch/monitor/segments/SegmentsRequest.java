@@ -1,0 +1,28 @@
+package dev.vamana.elasticsearch.monitor.segments;
+
+import dev.vamana.elasticsearch.monitor.ShardsRequest;
+import java.io.IOException;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.common.io.stream.StreamInput;
+
+/** Asks all copies of shards for the vector fields of their segments. */
+public final class SegmentsRequest extends ShardsRequest<SegmentsRequest> {
+
+  /**
+   * Makes a request.
+   *
+   * @param indices names, aliases, data streams or patterns; none means all
+   */
+  public SegmentsRequest(String... indices) {
+    super(indices, IndicesOptions.strictExpandOpenAndForbidClosed());
+  }
+
+  SegmentsRequest(StreamInput in) throws IOException {
+    super(in);
+  }
+
+  @Override
+  public boolean includeDataStreams() {
+    return true;
+  }
+}

@@ -1,0 +1,117 @@
+package dev.vamana.elasticsearch.monitor.segments;
+
+import dev.vamana.elasticsearch.monitor.ShardsAction;
+import java.io.IOException;
+import java.util.List;
+import java.util.Objects;
+import java.util.function.Predicate;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.DefaultShardOperationFailedException;
+import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
+import org.elasticsearch.cluster.node.DiscoveryNode;
+import org.elasticsearch.cluster.project.ProjectResolver;
+import org.elasticsearch.cluster.routing.ShardRouting;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.index.engine.Engine;
+import org.elasticsearch.index.shard.IndexShard;
+import org.elasticsearch.indices.IndicesService;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.tasks.CancellableTask;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.transport.TransportService;
+
+/** Collects the vector fields of the segments of all copies of shards. */
+public final class TransportSegmentsAction
+    extends ShardsAction<SegmentsRequest, SegmentsResponse, SegmentsResponse.OfShard> {
+
+  /** The action. It requires the privilege to monitor the index. */
+  public static final ActionType<SegmentsResponse> TYPE =
+      new ActionType<>("indices:monitor/vamana/segments");
+
+  private final OptedIn optedIn;
+
+  /**
+   * Tells whether an index has the plugin's setting. The segments of such an index are listed even
+   * if they are in other formats.
+   */
+  public static final class OptedIn {
+    private final Predicate<Settings> settings;
+
+    /** Makes a test of an index's settings. */
+    public OptedIn(Predicate<Settings> settings) {
+      this.settings = Objects.requireNonNull(settings, "settings");
+    }
+  }
+
+  /** Called by the node. */
+  @Inject
+  public TransportSegmentsAction(
+      ClusterService cluster,
+      TransportService transport,
+      IndicesService indices,
+      ProjectResolver projects,
+      ActionFilters filters,
+      IndexNameExpressionResolver resolver,
+      OptedIn optedIn) {
+    super(
+        new Messages<>(
+            TYPE,
+            SegmentsRequest::new,
+            SegmentsResponse.OfShard::new,
+            TransportSegmentsAction::response),
+        cluster,
+        transport,
+        indices,
+        filters,
+        projects,
+        resolver);
+    this.optedIn = optedIn;
+  }
+
+  private static SegmentsResponse response(
+      int total,
+      int successful,
+      int failed,
+      List<SegmentsResponse.OfShard> results,
+      List<DefaultShardOperationFailedException> failures) {
+    return new SegmentsResponse(
+        total,
+        successful,
+        failed,
+        failures,
+        results.stream().flatMap(result -> result.segments().stream()).toList());
+  }
+
+  @Override
+  protected void shardOperation(
+      SegmentsRequest request,
+      ShardRouting routing,
+      IndexShard shard,
+      Task task,
+      ActionListener<SegmentsResponse.OfShard> listener) {
+    ActionListener.completeWith(
+        listener,
+        () -> {
+          if (task instanceof CancellableTask cancellable) {
+            cancellable.ensureNotCancelled();
+          }
+          return segments(routing, shard);
+        });
+  }
+
+  private SegmentsResponse.OfShard segments(ShardRouting routing, IndexShard shard)
+      throws IOException {
+    DiscoveryNode node = clusterService.localNode();
+    FieldSegment.ShardCopy copy =
+        new FieldSegment.ShardCopy(
+            routing.getIndexName(), routing.id(), routing.primary(), node.getId(), node.getName());
+    boolean stock = optedIn.settings.test(shard.indexSettings().getSettings());
+    try (Engine.Searcher searcher = shard.acquireSearcher("vamana_segments")) {
+      List<FieldSegment> rows = SegmentLister.list(searcher.getIndexReader(), copy, stock);
+      return new SegmentsResponse.OfShard(rows);
+    }
+  }
+}

@@ -1,0 +1,97 @@
+package dev.vamana.elasticsearch.monitor.stats;
+
+import dev.vamana.search.ExecutorRegistry;
+import java.io.IOException;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Set;
+import org.elasticsearch.ResourceNotFoundException;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.FailedNodeException;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.nodes.TransportNodesAction;
+import org.elasticsearch.cluster.node.DiscoveryNode;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.transport.TransportService;
+
+/** Collects the statistics of nodes. */
+public final class TransportStatsAction
+    extends TransportNodesAction<
+        StatsRequest, StatsResponse, StatsRequest.OfNode, NodeStats, Void> {
+
+  /** The action. It requires the privilege to monitor the cluster. */
+  public static final ActionType<StatsResponse> TYPE =
+      new ActionType<>("cluster:monitor/vamana/stats");
+
+  private final StatsSource source;
+  private final ThreadPool threads;
+  private final long since;
+
+  /** Called by the node. */
+  @Inject
+  public TransportStatsAction(
+      ThreadPool threads,
+      ClusterService cluster,
+      TransportService transport,
+      ActionFilters filters,
+      StatsSource source) {
+    super(
+        TYPE.name(),
+        cluster,
+        transport,
+        filters,
+        StatsRequest.OfNode::new,
+        threads.executor(ThreadPool.Names.MANAGEMENT));
+    this.source = source;
+    this.threads = threads;
+    this.since = threads.absoluteTimeInMillis();
+  }
+
+  @Override
+  protected StatsResponse newResponse(
+      StatsRequest request, List<NodeStats> nodes, List<FailedNodeException> failures) {
+    if (nodes.isEmpty() && failures.isEmpty()) {
+      throw new ResourceNotFoundException(
+          "no node has an id, name or attribute of " + Arrays.toString(request.nodesIds()));
+    }
+    return new StatsResponse(clusterService.getClusterName(), nodes, failures);
+  }
+
+  @Override
+  protected StatsRequest.OfNode newNodeRequest(StatsRequest request) {
+    return new StatsRequest.OfNode(request.metrics());
+  }
+
+  @Override
+  protected NodeStats newNodeResponse(StreamInput in, DiscoveryNode node) throws IOException {
+    return new NodeStats(in, node);
+  }
+
+  @Override
+  protected NodeStats nodeOperation(StatsRequest.OfNode request, Task task) {
+    Set<Metric> asked = request.metrics();
+    GpuStats gpu = source.gpu();
+    NodeStats.Sections sections =
+        new NodeStats.Sections(
+            asked.contains(Metric.DEVICE) ? source.device() : null,
+            asked.contains(Metric.STATE) ? gpu.state() : null,
+            asked.contains(Metric.RESIDENCY) ? gpu.residency() : null,
+            asked.contains(Metric.EXECUTOR) ? gpu.executor(ExecutorRegistry.cpuSearches()) : null,
+            asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.building()) : null,
+            asked.contains(Metric.TRAINING) ? source.training() : null,
+            asked.contains(Metric.MEMORY)
+                ? gpu.memory(source.breaker(), source.ids(), source.builds())
+                : null,
+            asked.contains(Metric.RECALL) ? source.recall() : null,
+            asked.contains(Metric.NOTICES) ? source.notices() : null,
+            asked.contains(Metric.DEVICES) ? source.devices() : List.of());
+    return new NodeStats(
+        clusterService.localNode(),
+        new NodeStats.Times(threads.absoluteTimeInMillis(), since),
+        sections);
+  }
+}

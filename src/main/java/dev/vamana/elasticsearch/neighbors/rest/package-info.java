@@ -1,2 +1,0 @@
-/** The endpoint of the k-NN graph. */
-package dev.vamana.elasticsearch.neighbors.rest;

@@ -1,0 +1,195 @@
+package dev.vamana.elasticsearch.search;
+
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
+import dev.vamana.elasticsearch.monitor.recall.RecallSampler;
+import java.util.concurrent.Executor;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.ActionResponse;
+import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.ChannelActionListener;
+import org.elasticsearch.action.support.HandledTransportAction;
+import org.elasticsearch.cluster.ProjectState;
+import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
+import org.elasticsearch.cluster.project.ProjectResolver;
+import org.elasticsearch.cluster.service.ClusterService;
+import org.elasticsearch.common.util.concurrent.EsExecutors;
+import org.elasticsearch.index.query.QueryRewriteContext;
+import org.elasticsearch.index.query.Rewriteable;
+import org.elasticsearch.injection.guice.Inject;
+import org.elasticsearch.monitor.jvm.JvmInfo;
+import org.elasticsearch.search.SearchService;
+import org.elasticsearch.tasks.Task;
+import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.transport.TransportService;
+
+/**
+ * Finds the nearest documents of many query vectors: resolves the indices, sends the whole batch to
+ * each shard, and merges the hits.
+ */
+public final class TransportBatchSearchAction
+    extends HandledTransportAction<BatchSearchRequest, BatchSearchResponse> {
+
+  /** The action. It requires the privilege to read the indices. */
+  public static final ActionType<BatchSearchResponse> TYPE =
+      new ActionType<>("indices:data/read/vamana/search");
+
+  /** Name of the action that searches a shard. */
+  static final String QUERY = TYPE.name() + "[shard]";
+
+  /** Name of the action that fetches documents from a shard and closes the reader. */
+  static final String FETCH = TYPE.name() + "[shard/fetch]";
+
+  /** Name of the action that closes a reader from which nothing is fetched. */
+  static final String FREE = TYPE.name() + "[shard/free]";
+
+  /** Share of the heap that one search's copies of its vectors may take, as a divisor. */
+  private static final int COPIES_OF_HEAP = 10;
+
+  private final TransportService transport;
+  private final ClusterService cluster;
+  private final ProjectResolver projects;
+  private final IndexNameExpressionResolver names;
+  private final SearchService service;
+  private final ThreadPool threadPool;
+
+  /** Called by the node. */
+  @Inject
+  public TransportBatchSearchAction(
+      TransportService transport,
+      ActionFilters filters,
+      ClusterService cluster,
+      ProjectResolver projects,
+      IndexNameExpressionResolver names,
+      SearchService service,
+      ThreadPool threadPool,
+      RecallMonitor recall,
+      IdCache ids) {
+    super(
+        TYPE.name(),
+        transport,
+        filters,
+        BatchSearchRequest::new,
+        threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION));
+    this.transport = transport;
+    this.cluster = cluster;
+    this.projects = projects;
+    this.names = names;
+    this.service = service;
+    this.threadPool = threadPool;
+    Executor search = threadPool.executor(ThreadPool.Names.SEARCH);
+    SearchThreads threads =
+        new SearchThreads(search, EsExecutors.allocatedProcessors(cluster.getSettings()));
+    ShardSearches shards =
+        new ShardSearches(service, threadPool, threads, new RecallSampler(recall), ids);
+    transport.registerRequestHandler(
+        QUERY,
+        search,
+        ShardQueryRequest::new,
+        (request, channel, task) ->
+            shards.query(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
+    transport.registerRequestHandler(
+        FETCH,
+        search,
+        ShardFetchRequest::new,
+        (request, channel, task) ->
+            shards.fetch(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
+    // searches that wait, or that fill the queue, must not keep readers open
+    transport.registerRequestHandler(
+        FREE,
+        threadPool.generic(),
+        ShardFetchRequest::new,
+        (request, channel, task) -> {
+          service.freeReaderContext(request.reader());
+          channel.sendResponse(ActionResponse.Empty.INSTANCE);
+        });
+  }
+
+  @Override
+  protected void doExecute(
+      Task task, BatchSearchRequest request, ActionListener<BatchSearchResponse> listener) {
+    Elapsed elapsed = Elapsed.now();
+    BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
+    ActionListener<BatchSearchResponse> answer =
+        ActionListener.wrap(
+            listener::onResponse,
+            failure -> {
+              charge.close();
+              listener.onFailure(failure);
+            });
+    ActionListener.run(
+        answer, next -> start((BatchSearchTask) task, request, elapsed, charge, next));
+  }
+
+  private void start(
+      BatchSearchTask task,
+      BatchSearchRequest request,
+      Elapsed elapsed,
+      BreakerCharge charge,
+      ActionListener<BatchSearchResponse> answer) {
+    charge.add(request.vectors().ramBytesUsed());
+    long nowMillis = threadPool.absoluteTimeInMillis();
+    ProjectState project = projects.getProjectState(cluster.state());
+    ShardTargets targets =
+        ShardTargets.resolve(
+            request,
+            project,
+            names,
+            transport.getRemoteClusterService(),
+            cluster.operationRouting(),
+            service,
+            nowMillis);
+    QueryRewriteContext rewriting =
+        service.getRewriteContext(
+            () -> nowMillis,
+            project.cluster().getMinTransportVersion(),
+            null,
+            targets.indices(),
+            null,
+            null);
+    Executor executor = threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION);
+    ShardClient client =
+        new TransportShardClient(transport, project.cluster().nodes(), executor, task);
+    Rewriteable.rewriteAndFetch(
+        QueryFilters.of(request.filters()),
+        rewriting,
+        executor,
+        answer.delegateFailureAndWrap(
+            (next, filters) ->
+                new BatchSearchRun(
+                        client,
+                        elapsed,
+                        task,
+                        targets.shards(),
+                        new ShardTurns(
+                            request.maxConcurrentShardRequests(),
+                            JvmInfo.jvmInfo().getMem().getHeapMax().getBytes() / COPIES_OF_HEAP),
+                        shardQuery(request, filters, nowMillis),
+                        FetchSpec.of(request),
+                        request.profile(),
+                        charge,
+                        next)
+                    .start()));
+  }
+
+  private ShardQuery shardQuery(BatchSearchRequest request, QueryFilters filters, long nowMillis) {
+    boolean allowPartial =
+        request.allowPartialSearchResults() == null
+            ? service.defaultAllowPartialSearchResults()
+            : request.allowPartialSearchResults();
+    return new ShardQuery(
+        request.field(),
+        request.vectors(),
+        request.k(),
+        request.numCandidates(),
+        filters,
+        request.similarity(),
+        request.walk(),
+        request.exact(),
+        request.timeout() == null
+            ? cluster.getClusterSettings().get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING)
+            : request.timeout(),
+        allowPartial,
+        nowMillis);
+  }
+}

@@ -1,2 +1,0 @@
-/** {@code GET /_vamana/stats}: statistics of the nodes, over REST and transport. */
-package dev.vamana.elasticsearch.stats;

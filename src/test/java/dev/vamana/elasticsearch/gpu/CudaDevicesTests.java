@@ -1,0 +1,175 @@
+package dev.vamana.elasticsearch.gpu;
+
+import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.RegisteredPages;
+import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StateStats;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
+import java.util.List;
+import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.function.Supplier;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
+import org.elasticsearch.common.Strings;
+import org.elasticsearch.common.settings.Settings;
+import org.junit.BeforeClass;
+
+/** What a node opens and tells with several devices, which are simulated. */
+@ThreadLeakFilters(
+    defaultFilters = true,
+    filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
+public class CudaDevicesTests extends LuceneTestCase {
+
+  private static final long DEVICE_BYTES = 1L << 28;
+
+  private final NodeNotices notices = new NodeNotices(() -> 17);
+  private final DamagedFiles damaged = new DamagedFiles(notices, Runnable::run);
+
+  /** Two devices, the second of which may be missing. */
+  private static final class Machine implements CudaDevices.Machine {
+    private final HostKernels kernels = HostKernels.load();
+    private final RegisteredPages pages = new RegisteredPages();
+    private final List<SimulatedDriver> opened = new CopyOnWriteArrayList<>();
+    private volatile boolean missing;
+
+    @Override
+    public List<Integer> find(GpuSettings settings) {
+      return settings.devices().equals(List.of("all")) ? List.of(0, 1) : List.of(1);
+    }
+
+    @Override
+    public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
+      return () -> {
+        if (missing && ordinal == 1) {
+          throw new GpuException(GpuException.Kind.UNAVAILABLE, "no usable GPU: it is gone");
+        }
+        SimulatedDriver driver =
+            new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal);
+        opened.add(driver);
+        return driver;
+      };
+    }
+  }
+
+  @BeforeClass
+  public static void readyServerClasses() {
+    assumeTrue("needs kernels of the host", HostLibrary.built());
+    ServerClasses.ready();
+  }
+
+  private static GpuSettings settings(String devices) {
+    return GpuSettings.of(
+        Settings.builder()
+            .put("vamana.gpu.devices", devices)
+            .put("vamana.gpu.memory.limit", "64mb")
+            .build());
+  }
+
+  public void testTwoDevices() throws Exception {
+    Machine machine = new Machine();
+    CudaDevices devices = new CudaDevices(machine);
+    try (SearchExecutor executor =
+        devices.open(
+            settings("all"),
+            notices,
+            damaged,
+            HostMemoryAccount.UNLIMITED,
+            Workers.callingThread())) {
+      assertEquals("gpus 0 simulated, 1 simulated", executor.name());
+      GpuStats stats = devices.stats(executor, GpuMode.AUTO);
+      assertEquals(StateStats.State.READY, stats.state().state());
+      assertNull(stats.state().reason());
+      assertEquals(2L, (long) stats.state().contexts().values().get("opened"));
+      assertEquals(
+          2L << 26,
+          (long)
+              stats
+                  .memory(stats.residency())
+                  .groups()
+                  .get("device")
+                  .values()
+                  .get("limit_in_bytes"));
+      assertEquals(0L, (long) stats.residency().groups().get("balance").values().get("moves"));
+      assertNotNull(stats.executor(ExecutorRegistry.cpuSearches()));
+      List<DeviceSection> sections = devices.devices(executor, GpuMode.AUTO);
+      assertEquals(2, sections.size());
+      for (int d = 0; d < 2; d++) {
+        DeviceSection section = sections.get(d);
+        assertEquals(d, section.device().ordinal());
+        assertEquals("GPU-0000000" + d + "-0000-0000-0000-000000000000", section.device().uuid());
+        assertEquals(StateStats.State.READY, section.state().state());
+        assertEquals(0L, (long) section.counters().values().get("segments"));
+        String json = Strings.toString(section);
+        assertTrue(json, json.contains("\"ordinal\":" + d));
+      }
+      assertEquals(0, devices.device(executor).ordinal());
+      devices.adjust(
+          executor,
+          GpuSettings.of(
+              Settings.builder()
+                  .put("vamana.gpu.devices", "all")
+                  .put("vamana.gpu.memory.limit", "96mb")
+                  .build()));
+      assertEquals(
+          2 * (96L << 20),
+          (long)
+              devices
+                  .stats(executor, GpuMode.AUTO)
+                  .memory(stats.residency())
+                  .groups()
+                  .get("device")
+                  .values()
+                  .get("limit_in_bytes"));
+    }
+    devices.close();
+    assertEquals(List.of(), notices.snapshot().notices());
+  }
+
+  public void testOneOfSeveral() throws Exception {
+    CudaDevices devices = new CudaDevices(new Machine());
+    try (SearchExecutor executor =
+        devices.open(
+            settings("1"),
+            notices,
+            damaged,
+            HostMemoryAccount.UNLIMITED,
+            Workers.callingThread())) {
+      assertEquals("gpu simulated", executor.name());
+      assertEquals(1, devices.device(executor).ordinal());
+      assertEquals(List.of(), devices.devices(executor, GpuMode.AUTO));
+      assertNull(devices.stats(executor, GpuMode.AUTO).residency().groups().get("balance"));
+    }
+    devices.close();
+  }
+
+  public void testADeviceThatCannotBeUsed() {
+    Machine machine = new Machine();
+    machine.missing = true;
+    CudaDevices devices = new CudaDevices(machine);
+    GpuException e =
+        expectThrows(
+            GpuException.class,
+            () ->
+                devices.open(
+                    settings("all"),
+                    notices,
+                    damaged,
+                    HostMemoryAccount.UNLIMITED,
+                    Workers.callingThread()));
+    assertEquals("no usable GPU: it is gone", e.getMessage());
+    assertEquals(0, machine.opened.get(0).deviceBytes());
+    devices.close();
+  }
+}

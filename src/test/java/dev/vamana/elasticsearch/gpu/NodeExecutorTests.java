@@ -1,0 +1,169 @@
+package dev.vamana.elasticsearch.gpu;
+
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.Notice;
+import dev.vamana.elasticsearch.monitor.stats.Counters;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
+import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.StateStats;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.search.SearchExecutor;
+import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.util.Collections;
+import java.util.List;
+import java.util.function.Supplier;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.settings.Settings;
+import org.junit.BeforeClass;
+
+public class NodeExecutorTests extends LuceneTestCase {
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  private static final class TestDevices implements GpuDevices {
+    private final Supplier<SearchExecutor> executors;
+    private int opened;
+    private GpuSettings adjusted;
+
+    TestDevices(Supplier<SearchExecutor> executors) {
+      this.executors = executors;
+    }
+
+    @Override
+    public SearchExecutor open(
+        GpuSettings settings,
+        NodeNotices notices,
+        DamagedFiles damaged,
+        HostMemoryAccount account,
+        Workers workers) {
+      opened++;
+      return executors.get();
+    }
+
+    @Override
+    public void adjust(SearchExecutor executor, GpuSettings settings) {
+      adjusted = settings;
+    }
+
+    @Override
+    public GpuStats stats(SearchExecutor executor, GpuMode mode) {
+      return new GpuStats(
+          new StateStats(
+              mode.settingName(), StateStats.State.READY, null, Counters.builder().build()),
+          Collections.emptySortedMap());
+    }
+
+    @Override
+    public DeviceStats device(SearchExecutor executor) {
+      return null;
+    }
+
+    @Override
+    public void close() {}
+  }
+
+  private final NodeNotices notices = new NodeNotices(() -> 17);
+
+  private static SearchExecutor noDevice() {
+    throw new GpuException(GpuException.Kind.UNAVAILABLE, "looked for libfoo, which is not there");
+  }
+
+  private NodeExecutor start(GpuMode mode, TestDevices devices) {
+    return NodeExecutor.start(
+        mode(mode),
+        devices,
+        notices,
+        new DamagedFiles(notices, Runnable::run),
+        HostMemoryAccount.UNLIMITED,
+        Workers.callingThread());
+  }
+
+  private static GpuSettings mode(GpuMode mode) {
+    return GpuSettings.of(Settings.builder().put("vamana.gpu.enabled", mode.settingName()).build());
+  }
+
+  public void testOffLooksForNothing() throws IOException {
+    TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
+    try (NodeExecutor executor = start(GpuMode.OFF, devices)) {
+      assertEquals(0, devices.opened);
+      assertNull(ExecutorRegistry.current());
+      assertEquals(StateStats.State.OFF, executor.gpu().state().state());
+      assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().state().reason());
+      assertEquals(List.of(), notices.snapshot().notices());
+    }
+  }
+
+  public void testAutoGoesOnWithoutADevice() throws IOException {
+    TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
+      assertEquals(1, devices.opened);
+      assertNull(ExecutorRegistry.current());
+      assertEquals("auto", executor.gpu().state().enabled());
+      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
+      assertEquals("looked for libfoo, which is not there", executor.gpu().state().reason());
+      assertEquals(
+          List.of(
+              new Notice("gpu_unavailable", "gpu", "looked for libfoo, which is not there", 1, 17)),
+          notices.snapshot().notices());
+    }
+  }
+
+  public void testErrorsOfLinkageAreNoDevice() throws IOException {
+    TestDevices devices =
+        new TestDevices(
+            () -> {
+              throw new NoClassDefFoundError();
+            });
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
+      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
+      assertEquals("java.lang.NoClassDefFoundError", executor.gpu().state().reason());
+    }
+  }
+
+  public void testRequiredFailsWithoutADevice() {
+    TestDevices devices = new TestDevices(NodeExecutorTests::noDevice);
+    IllegalStateException e =
+        expectThrows(IllegalStateException.class, () -> start(GpuMode.REQUIRED, devices));
+    assertTrue(e.getMessage(), e.getMessage().contains("[vamana.gpu.enabled] is [required]"));
+    assertTrue(e.getMessage(), e.getMessage().contains("looked for libfoo, which is not there"));
+    assertNull(ExecutorRegistry.current());
+  }
+
+  public void testTheExecutorIsInstalledUntilTheLastNodeLetsGo() throws IOException {
+    CpuExecutor installed = new CpuExecutor(Workers.callingThread());
+    TestDevices devices = new TestDevices(() -> installed);
+    NodeExecutor first = start(GpuMode.REQUIRED, devices);
+    NodeExecutor second = start(GpuMode.AUTO, devices);
+    assertEquals(1, devices.opened);
+    assertSame(installed, ExecutorRegistry.current());
+    assertEquals("required", first.gpu().state().enabled());
+    assertEquals(StateStats.State.READY, second.gpu().state().state());
+    first.close();
+    first.close();
+    assertSame(installed, ExecutorRegistry.current());
+    second.close();
+    assertNull(ExecutorRegistry.current());
+  }
+
+  public void testSettingsThatChangeReachTheExecutor() throws IOException {
+    TestDevices devices = new TestDevices(() -> new CpuExecutor(Workers.callingThread()));
+    GpuSettings changed = mode(GpuMode.AUTO);
+    try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
+      executor.adjust(changed);
+      assertSame(changed, devices.adjusted);
+    }
+    TestDevices none = new TestDevices(NodeExecutorTests::noDevice);
+    try (NodeExecutor executor = start(GpuMode.AUTO, none)) {
+      executor.adjust(changed);
+      assertNull(none.adjusted);
+    }
+  }
+}

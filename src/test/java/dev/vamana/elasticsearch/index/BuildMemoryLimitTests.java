@@ -1,0 +1,50 @@
+package dev.vamana.elasticsearch.index;
+
+import dev.vamana.elasticsearch.ServerClasses;
+import java.util.List;
+import java.util.Map;
+import java.util.Set;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.settings.ClusterSettings;
+import org.elasticsearch.common.settings.Settings;
+import org.junit.BeforeClass;
+
+public class BuildMemoryLimitTests extends LuceneTestCase {
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  private static Settings settings(String limit) {
+    return Settings.builder().put("vamana.build.memory.limit", limit).build();
+  }
+
+  public void testSettings() {
+    double share =
+        (double) new BuildMemory(Settings.EMPTY).budget().limit()
+            / Runtime.getRuntime().maxMemory();
+    assertEquals(0.5, share, 0.01);
+    assertEquals(0, new BuildMemory(settings("0b")).budget().limit());
+    for (String wrong : List.of("much", "-2b", "120%")) {
+      IllegalArgumentException e =
+          expectThrows(IllegalArgumentException.class, () -> new BuildMemory(settings(wrong)));
+      assertTrue(e.toString(), e.getMessage().contains("[" + wrong + "]"));
+      assertTrue(e.toString(), e.getMessage().contains("[vamana.build.memory.limit]"));
+    }
+  }
+
+  public void testStatsFollowTheSetting() {
+    BuildMemory memory = new BuildMemory(settings("100b"));
+    ClusterSettings cluster = new ClusterSettings(settings("100b"), Set.of(BuildMemory.LIMIT));
+    memory.follow(cluster);
+    assertTrue(memory.budget().reserve(70));
+    memory.budget().countFile();
+    assertEquals(
+        Map.of("limit_in_bytes", 100L, "used_in_bytes", 70L, "files", 1L), memory.stats().values());
+    cluster.applySettings(settings("1kb"));
+    assertEquals(1_024L, (long) memory.stats().values().get("limit_in_bytes"));
+    cluster.applySettings(settings("-1"));
+    assertEquals(Map.of("used_in_bytes", 70L, "files", 1L), memory.stats().values());
+    assertTrue(memory.budget().reserve(1L << 40));
+  }
+}

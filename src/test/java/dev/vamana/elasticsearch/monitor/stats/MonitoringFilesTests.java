@@ -1,0 +1,196 @@
+package dev.vamana.elasticsearch.monitor.stats;
+
+import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.memory.Absence;
+import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.openmetrics.MetricsPage;
+import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
+import java.io.IOException;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Locale;
+import java.util.Map;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.regex.Pattern;
+import java.util.stream.Collectors;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.common.xcontent.XContentHelper;
+import org.elasticsearch.xcontent.json.JsonXContent;
+import org.elasticsearch.xcontent.yaml.YamlXContent;
+import org.junit.BeforeClass;
+
+/** The dashboard and the alerting rules of docs/operators/monitoring ask for what there is. */
+public class MonitoringFilesTests extends LuceneTestCase {
+  private static final Path FOLDER = Path.of("docs/operators/monitoring");
+  private static final Pattern NAME = Pattern.compile("vamana_[a-z0-9_]+");
+  private static final Pattern REASONS = Pattern.compile("reason=~?\"([a-z_|]+)\"");
+
+  @BeforeClass
+  public static void readyServerClasses() {
+    ServerClasses.ready();
+  }
+
+  private static Map<String, Object> dashboard() throws IOException {
+    String text = Files.readString(FOLDER.resolve("grafana-dashboard.json"));
+    return XContentHelper.convertToMap(JsonXContent.jsonXContent, text, true);
+  }
+
+  private static Map<String, Object> yaml(String name) throws IOException {
+    String text = Files.readString(FOLDER.resolve(name));
+    return XContentHelper.convertToMap(YamlXContent.yamlXContent, text, true);
+  }
+
+  private static List<Map<?, ?>> maps(Object list) {
+    List<Map<?, ?>> maps = new ArrayList<>();
+    ((List<?>) list).forEach(each -> maps.add((Map<?, ?>) each));
+    return maps;
+  }
+
+  private static List<Map<?, ?>> rules() throws IOException {
+    List<Map<?, ?>> groups = maps(yaml("alerts.yml").get("groups"));
+    return groups.stream().flatMap(group -> maps(group.get("rules")).stream()).toList();
+  }
+
+  /** The queries of all panels and variables, by where they are. */
+  private static List<String> queries() throws IOException {
+    List<String> queries = new ArrayList<>();
+    for (Map<?, ?> panel : maps(dashboard().get("panels"))) {
+      if (panel.containsKey("targets")) {
+        maps(panel.get("targets")).forEach(target -> queries.add((String) target.get("expr")));
+      }
+    }
+    Map<?, ?> templating = (Map<?, ?>) dashboard().get("templating");
+    for (Map<?, ?> variable : maps(templating.get("list"))) {
+      if (variable.get("type").equals("query")) {
+        queries.add((String) variable.get("definition"));
+      }
+    }
+    return queries;
+  }
+
+  private static Set<String> rendered() {
+    MetricsText text =
+        MetricsText.parse(
+            StatsMetrics.of(
+                    FullStatistics.response(FullStatistics.node("one", FullStatistics.all())))
+                .text());
+    return text.samples().stream()
+        .map(MetricsText.Sample::name)
+        .collect(Collectors.toCollection(TreeSet::new));
+  }
+
+  private static Set<String> names(String expression) {
+    return NAME.matcher(expression).results().map(m -> m.group()).collect(Collectors.toSet());
+  }
+
+  public void testNamesExist() throws IOException {
+    Set<String> known = rendered();
+    List<String> expressions = new ArrayList<>(queries());
+    rules().forEach(rule -> expressions.add((String) rule.get("expr")));
+    assertTrue(expressions.toString(), expressions.size() > 30);
+    for (String expression : expressions) {
+      Set<String> unknown = new TreeSet<>(names(expression));
+      assertFalse(expression, unknown.isEmpty());
+      unknown.removeAll(known);
+      assertEquals(expression, Set.of(), unknown);
+    }
+  }
+
+  /** The page lists the names of nodes and of indices, and no others. */
+  public void testThePageHasAllNames() throws IOException {
+    Set<String> listed = new TreeSet<>(MetricsPage.read().names());
+    listed.removeIf(name -> name.startsWith("vamana_index_"));
+    assertEquals(rendered(), listed);
+  }
+
+  public void testThreeAlerts() throws IOException {
+    List<String> alerts = new ArrayList<>();
+    String page = Files.readString(Path.of("docs/operators/openmetrics.md"));
+    for (Map<?, ?> rule : rules()) {
+      alerts.add((String) rule.get("alert"));
+      assertTrue(page, page.contains("| `" + rule.get("alert") + "` |"));
+      Map<?, ?> annotations = (Map<?, ?>) rule.get("annotations");
+      assertEquals(Set.of("summary", "description"), annotations.keySet());
+      assertNotNull(rule.get("for"));
+    }
+    assertEquals(
+        List.of("VamanaFallsBackToCpu", "VamanaDeviceMemoryExhausted", "VamanaRecallBelowBound"),
+        alerts);
+    assertEquals("vamana_recall_ratio_high < 0.9", rules().get(2).get("expr"));
+  }
+
+  /** Failures are the reasons that the executor calls so; on a GPU-less node there are none. */
+  public void testReasonsAreThoseOfTheExecutor() throws IOException {
+    Set<String> failures =
+        Arrays.stream(FallbackReason.values())
+            .filter(reason -> reason.failure() && reason != FallbackReason.NO_DEVICE)
+            .map(FallbackReason::statisticsName)
+            .collect(Collectors.toCollection(TreeSet::new));
+    List<String> lists = new ArrayList<>(queries());
+    rules().forEach(rule -> lists.add((String) rule.get("expr")));
+    int found = 0;
+    for (String expression : lists) {
+      for (String reasons :
+          REASONS.matcher(expression).results().map(match -> match.group(1)).toList()) {
+        if (reasons.contains("|")) {
+          assertEquals(failures, new TreeSet<>(List.of(reasons.split("\\|"))));
+          found++;
+        } else {
+          assertTrue(reasons, failures.contains(reasons) || isAbsence(reasons));
+        }
+      }
+    }
+    assertEquals(2, found);
+  }
+
+  private static boolean isAbsence(String name) {
+    return Arrays.stream(Absence.values())
+        .anyMatch(absence -> absence.name().toLowerCase(Locale.ROOT).equals(name));
+  }
+
+  /** Panels name the variable data source, and lie side by side. */
+  public void testTheDashboardCanBeImported() throws IOException {
+    Map<String, Object> dashboard = dashboard();
+    assertEquals("vamana-gpu-search", dashboard.get("uid"));
+    assertTrue((Integer) dashboard.get("schemaVersion") >= 39);
+    Set<Object> ids = new TreeSet<>();
+    Set<String> cells = new TreeSet<>();
+    for (Map<?, ?> panel : maps(dashboard.get("panels"))) {
+      String title = (String) panel.get("title");
+      assertTrue(title, ids.add(panel.get("id")));
+      Map<?, ?> place = (Map<?, ?>) panel.get("gridPos");
+      for (int x = 0; x < (Integer) place.get("w"); x++) {
+        for (int y = 0; y < (Integer) place.get("h"); y++) {
+          int column = (Integer) place.get("x") + x;
+          assertTrue(title, column < 24);
+          assertTrue(title, cells.add(column + " " + ((Integer) place.get("y") + y)));
+        }
+      }
+      if (panel.get("type").equals("row") == false) {
+        assertEquals(title, "${datasource}", ((Map<?, ?>) panel.get("datasource")).get("uid"));
+      }
+    }
+  }
+
+  public void testFilesParse() throws IOException {
+    Map<?, ?> job = maps(yaml("prometheus.yml").get("scrape_configs")).get(0);
+    assertEquals("/_vamana/_local/stats", job.get("metrics_path"));
+    assertEquals(Map.of("format", List.of("openmetrics")), job.get("params"));
+    assertEquals(List.of("alerts.yml"), yaml("prometheus.yml").get("rule_files"));
+    Set<String> tested = new TreeSet<>();
+    for (Map<?, ?> test : maps(yaml("alerts-test.yml").get("tests"))) {
+      maps(test.get("alert_rule_test")).forEach(each -> tested.add((String) each.get("alertname")));
+      maps(test.get("input_series"))
+          .forEach(
+              series -> {
+                Set<String> names = new TreeSet<>(names((String) series.get("series")));
+                assertTrue(names.toString(), rendered().containsAll(names));
+              });
+    }
+    assertEquals(3, tested.size());
+  }
+}

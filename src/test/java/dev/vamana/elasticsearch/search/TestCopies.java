@@ -1,0 +1,234 @@
+package dev.vamana.elasticsearch.search;
+
+import static org.junit.Assert.assertNull;
+import static org.junit.Assert.assertTrue;
+
+import dev.vamana.search.WalkChange;
+import java.util.ArrayList;
+import java.util.HashMap;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Map;
+import java.util.Random;
+import java.util.Set;
+import java.util.concurrent.atomic.AtomicLong;
+import java.util.function.Consumer;
+import java.util.function.Function;
+import java.util.stream.IntStream;
+import org.elasticsearch.action.ActionListener;
+import org.elasticsearch.action.OriginalIndices;
+import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.cluster.routing.SplitShardCountSummary;
+import org.elasticsearch.common.breaker.CircuitBreaker;
+import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.search.internal.AliasFilter;
+import org.elasticsearch.search.internal.ShardSearchContextId;
+import org.elasticsearch.tasks.TaskId;
+
+/**
+ * Two copies of each of some shards, each with hits of its own. They answer at once, and know which
+ * of their readers are open. Runs batched searches of them.
+ */
+final class TestCopies implements ShardClient {
+  static final int SHARDS = 3;
+  static final int QUERIES = 4;
+  static final int K = 100;
+
+  /** Documents of a copy. */
+  private static final int DOCS = 10 * K;
+
+  /** The open readers, and the node of each. */
+  final Map<ShardSearchContextId, String> open = new HashMap<>();
+
+  /** The nodes that were asked for hits, in this order. */
+  final List<String> asked = new ArrayList<>();
+
+  /** What the copies of nodes answer instead of documents. */
+  final Map<String, Exception> lost = new HashMap<>();
+
+  /** The nodes whose copies have no memory for a query. */
+  final Set<String> refuse = new HashSet<>();
+
+  /** Called with the node of each query before it is answered. */
+  Consumer<String> onQuery = node -> {};
+
+  /** Called for each fetch before it is answered. */
+  Runnable onFetch = () -> {};
+
+  /** Makes the task of a request. */
+  Function<BatchSearchRequest, BatchSearchTask> newTask =
+      request ->
+          (BatchSearchTask) request.createTask(1, "type", "action", TaskId.EMPTY_TASK_ID, Map.of());
+
+  /** The nodes whose copies have no hits. */
+  final Set<String> poor = new HashSet<>();
+
+  /** The nodes that were asked for documents, in this order. */
+  final List<String> fetchedFrom = new ArrayList<>();
+
+  /** Whether requests to nodes are copied. */
+  boolean copied;
+
+  boolean mapped = true;
+  boolean allowPartial = true;
+  BatchSearchTask task;
+  BatchSearchResponse response;
+  Exception failure;
+  private final AtomicLong nanos = new AtomicLong(5);
+  private final long seed;
+
+  /**
+   * Makes copies.
+   *
+   * @param seed of their hits
+   */
+  TestCopies(long seed) {
+    this.seed = seed;
+  }
+
+  /** The node of a copy: 0 or 1. */
+  static String node(int shard, int copy) {
+    return (copy == 0 ? "first-" : "second-") + shard;
+  }
+
+  /** The id of a copy's document. */
+  static String id(String node, int doc) {
+    return node + "/" + doc;
+  }
+
+  /** The hits of a copy. */
+  ShardHits hits(String node) {
+    Random random = new Random(seed ^ node.hashCode());
+    int[] ends = IntStream.rangeClosed(1, QUERIES).map(i -> i * K).toArray();
+    int[] docs = new int[QUERIES * K];
+    float[] scores = new float[docs.length];
+    for (int query = 0; query < QUERIES; query++) {
+      Set<Integer> distinct = new HashSet<>();
+      float score = 1;
+      for (int i = query * K; i < ends[query]; i++) {
+        do {
+          docs[i] = random.nextInt(DOCS);
+        } while (distinct.add(docs[i]) == false);
+        score -= random.nextFloat() / K;
+        scores[i] = score;
+      }
+    }
+    return new ShardHits(ends, docs, scores);
+  }
+
+  @Override
+  public boolean copies(String node) {
+    return copied;
+  }
+
+  @Override
+  public void query(
+      String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener) {
+    asked.add(node);
+    nanos.addAndGet(7_500_000);
+    onQuery.accept(node);
+    if (refuse.contains(node)) {
+      listener.onFailure(
+          new CircuitBreakingException("too much", CircuitBreaker.Durability.TRANSIENT));
+      return;
+    }
+    ShardSearchContextId reader = new ShardSearchContextId("session", asked.size());
+    open.put(reader, node);
+    ShardHits hits = poor.contains(node) ? ShardHits.none(QUERIES) : hits(node);
+    listener.onResponse(
+        new ShardQueryResponse(
+            hits,
+            false,
+            reader,
+            null,
+            mapped,
+            new ShardProfile("x", 1, hits.docs().length, 2, 3, 0)));
+  }
+
+  /** A copy that is lost leaves its reader open until it is told to close it. */
+  @Override
+  public void fetch(
+      String node, ShardFetchRequest request, ActionListener<ShardFetchResponse> listener) {
+    assertTrue("fetched from a closed reader", node.equals(open.get(request.reader())));
+    onFetch.run();
+    fetchedFrom.add(node);
+    if (lost.containsKey(node)) {
+      listener.onFailure(lost.get(node));
+      return;
+    }
+    open.remove(request.reader());
+    String[] ids =
+        IntStream.of(request.docs()).mapToObj(doc -> id(node, doc)).toArray(String[]::new);
+    FetchedDocs.Content[] contents =
+        request.fetch().idsOnly()
+            ? null
+            : IntStream.range(0, ids.length)
+                .mapToObj(i -> new FetchedDocs.Content(null, Map.of(), Map.of()))
+                .toArray(FetchedDocs.Content[]::new);
+    listener.onResponse(new ShardFetchResponse(new FetchedDocs(DocIds.of(ids), contents)));
+  }
+
+  @Override
+  public void free(String node, ShardFetchRequest request) {
+    assertTrue("freed twice", open.remove(request.reader(), node));
+  }
+
+  private static ShardTargets.Copies shard(int number) {
+    return new ShardTargets.Copies(
+        new ShardRequest.ShardTarget(
+            new ShardId("index", "uuid", number),
+            new OriginalIndices(new String[] {"index"}, IndicesOptions.strictExpand()),
+            AliasFilter.EMPTY,
+            SplitShardCountSummary.UNSET),
+        List.of(node(number, 0), node(number, 1)));
+  }
+
+  /** Runs a search, and keeps its response, to be released, or its failure. */
+  void run(CircuitBreaker breaker, boolean idsOnly) {
+    ShardQuery query =
+        new ShardQuery(
+            "v",
+            QueryVectors.ofFloats(new float[QUERIES][3]),
+            K,
+            K,
+            QueryFilters.of(List.of()),
+            null,
+            WalkChange.NONE,
+            false,
+            null,
+            allowPartial,
+            17);
+    asked.clear();
+    fetchedFrom.clear();
+    response = null;
+    failure = null;
+    task = newTask.apply(new BatchSearchRequest());
+    new BatchSearchRun(
+            this,
+            new Elapsed(nanos::get),
+            task,
+            IntStream.range(0, SHARDS).mapToObj(TestCopies::shard).toList(),
+            new ShardTurns(5, 1),
+            query,
+            new FetchSpec(idsOnly, null, List.of()),
+            false,
+            new BreakerCharge(breaker),
+            new ActionListener<>() {
+              @Override
+              public void onResponse(BatchSearchResponse answer) {
+                answer.mustIncRef();
+                assertNull("answered twice", response);
+                response = answer;
+              }
+
+              @Override
+              public void onFailure(Exception e) {
+                assertNull("failed twice", failure);
+                failure = e;
+              }
+            })
+        .start();
+    assertTrue("one answer", (response == null) != (failure == null));
+  }
+}
