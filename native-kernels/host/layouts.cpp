@@ -1,9 +1,8 @@
-// Where the fields of the parameter blocks lie, for the comparison with Java's layouts.
-#include <cstddef>
+// Constants of the headers and sizes of memory, for the comparison with Java's.
+#include <cstdint>
 #include <cstring>
 
 #include "export.h"
-#include "layout_fields.h"
 #include "vamana/build.h"
 #include "vamana/bytes.h"
 #include "vamana/convert.h"
@@ -62,7 +61,7 @@ constexpr Constant kConstants[] = {
     CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),
-    CONSTANT(kPickMerged),
+    CONSTANT(kFetchThreads),
     CONSTANT(kStopped),
     CONSTANT(kRerankPass),
     CONSTANT(kFractions),
@@ -114,7 +113,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kKMeansTileRows),
     CONSTANT(kKMeansMaxCentroids),
     CONSTANT(kKMeansShortPool),
-    CONSTANT(kKMeansByteStep),
     CONSTANT(kBuildChunk),
     CONSTANT(kBuildCounters),
     CONSTANT(kBuildItem),
@@ -132,15 +130,7 @@ VAMANA_EXPORT int64_t vamana_constant(const char* name) {
   return -1;
 }
 
-VAMANA_EXPORT int vamana_field_count() { return sizeof kFields / sizeof kFields[0]; }
-
-VAMANA_EXPORT const char* vamana_field_name(int field) { return kFields[field].name; }
-
-VAMANA_EXPORT int vamana_field_offset(int field) { return static_cast<int>(kFields[field].offset); }
-
-VAMANA_EXPORT int vamana_field_size(int field) { return static_cast<int>(kFields[field].size); }
-
-// Dynamic shared memory of host_fetch_begin (0), of the kernels of a step (1), of host_fetch_rerank
+// Dynamic shared memory of host_fetch_begin (0), of host_fetch_step (1), of host_fetch_rerank
 // (2); capacity is that of new keys or of the worklist.
 VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension) {
   uint32_t bytes = kernel == 0   ? begin_shared_bytes(dimension)
@@ -150,11 +140,10 @@ VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimens
 }
 
 // Bytes of scratch: counters and parts of select_bits_* (0), a row of Sample Select with room for
-// partitions pairs (1), a row of select_bits_global (2).
+// partitions pairs (1).
 VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partitions, int k) {
-  return static_cast<int64_t>(kind == 0   ? select::partition_scratch_bytes(rows, partitions, k)
-                              : kind == 1 ? select::sample_row_bytes(partitions)
-                                          : select::global_size(k) * 8ull);
+  return static_cast<int64_t>(kind == 0 ? select::partition_scratch_bytes(rows, partitions, k)
+                                        : select::sample_row_bytes(partitions));
 }
 
 VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves,

@@ -25,8 +25,7 @@ __device__ __forceinline__ uint32_t append_found(B& b, uint32_t i, uint32_t coun
 
 template <int WARPS, bool PRODUCTS>
 __device__ __forceinline__ void choose(const Build& parameters) {
-  extern __shared__ __align__(16) uint8_t shared[];
-  BuildState<WARPS, PRODUCTS> b(parameters, shared);
+  BuildState<WARPS, PRODUCTS> b(parameters, block_memory());
   for (uint32_t i = blockIdx.x; i < b.build.count; i += gridDim.x) {
     const uint32_t node = b.build.nodes != 0
                               ? reinterpret_cast<const uint32_t*>(b.build.nodes)[i]

@@ -78,8 +78,7 @@ __device__ __forceinline__ void prune_edges(B& b, const BuildRun& run,
 // They are few, and each takes many times as long, so they get blocks of several warps.
 template <int WARPS>
 __device__ __forceinline__ void append(const Build& parameters) {
-  extern __shared__ __align__(16) uint8_t shared[];
-  BuildState<WARPS, false> b(parameters, shared);
+  BuildState<WARPS, false> b(parameters, block_memory());
   uint32_t* counters = reinterpret_cast<uint32_t*>(b.build.counters);
   const uint32_t touched = counters[kBuildTouched];
   for (uint32_t i = blockIdx.x; i < touched; i += gridDim.x) {
@@ -100,8 +99,7 @@ extern "C" __global__ void __launch_bounds__(32, VAMANA_BUILD_BLOCKS) build_appe
 
 template <bool PRODUCTS>
 __device__ __forceinline__ void merge(const Build& parameters) {
-  extern __shared__ __align__(16) uint8_t shared[];
-  BuildState<4, PRODUCTS> b(parameters, shared);
+  BuildState<4, PRODUCTS> b(parameters, block_memory());
   const uint32_t full = reinterpret_cast<const uint32_t*>(b.build.counters)[kBuildFull];
   for (uint32_t i = blockIdx.x; i < full; i += gridDim.x) {
     const uint32_t which = reinterpret_cast<const uint32_t*>(b.build.starts)[i];

@@ -45,7 +45,9 @@ __device__ __forceinline__ uint32_t merge_by_counting(uint64_t* list, uint32_t s
     }
     // seldom: without repeated keys, everything is counted again
     const bool drop = suspect && (found_same(listed) > 0 || is_again(keys, e - size));
-    left -= __syncthreads_count(drop);
+    const uint32_t drops = __syncthreads_count(drop);
+    expect_dropped(drops);
+    left -= drops;
     if (drop) {
       dropped = true;
       keys[e - size] = kNoKey;
@@ -97,7 +99,9 @@ __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, ui
     if (repeated) {
       keys[e - size] = dropped_key(e - size);
     }
-    left -= __syncthreads_count(repeated);
+    const uint32_t drops = __syncthreads_count(repeated);
+    expect_dropped(drops);
+    left -= drops;
   }
   if (e < size + count && is_dropped(own) == false && place < capacity) {
     list[place] = own;
@@ -167,7 +171,9 @@ __device__ __forceinline__ uint32_t merge_by_ballots(uint64_t* list, uint32_t si
       break;
     }
     // seldom: without them, everything is counted again
-    left -= __syncthreads_count(repeated);
+    const uint32_t drops = __syncthreads_count(repeated);
+    expect_dropped(drops);
+    left -= drops;
     if (repeated) {
       is_new = false;
       keys[index] = kNoKey;

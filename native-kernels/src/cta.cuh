@@ -41,6 +41,25 @@ __device__ __forceinline__ void prefetch_line(uint64_t address) {
 }
 #endif
 
+// Counts how often a warp has looked whether another block is ready. After half a minute or so it gives up: the launch
+// is lost, which the host notices, instead of a device that hangs.
+struct Patience {
+  uint32_t left = 1u << 25;
+
+  __device__ __forceinline__ void wait() {
+    if (left-- == 0) {
+      __trap();
+    }
+  }
+};
+
+// For loops that go round once more only if something was dropped.
+__device__ __forceinline__ void expect_dropped(uint32_t dropped) {
+  if (dropped == 0) {
+    __trap();
+  }
+}
+
 template <int WARPS>
 __device__ __forceinline__ void cta_sync() {
   if constexpr (WARPS == 1) {

@@ -6,6 +6,7 @@
 // the buffer in single precision and writes found; sets redo where the buffer ran over, or holds
 // fewer than k although there are rows without products.
 #include "block_bitonic.cuh"
+#include "cta.cuh"
 #include "exact_scan/rows.cuh"
 #include "vamana/exact_bound.h"
 
@@ -26,8 +27,7 @@ __device__ __forceinline__ ExactEntry* buffer_of_query(const ExactScan& p) {
 template <bool BYTES>
 __device__ __forceinline__ void finish(const ExactScan& p) {
   constexpr int kRows = 2;
-  extern __shared__ __align__(16) uint8_t memory[];
-  uint64_t* keys = reinterpret_cast<uint64_t*>(memory);
+  uint64_t* keys = reinterpret_cast<uint64_t*>(block_memory());
   uint32_t* query = reinterpret_cast<uint32_t*>(keys + p.capacity);
   const ExactEntry* buffer = buffer_of_query(p);
   uint64_t* found = reinterpret_cast<uint64_t*>(p.found) + static_cast<uint64_t>(blockIdx.x) * p.k;
@@ -85,9 +85,8 @@ __device__ __forceinline__ void finish(const ExactScan& p) {
 }  // namespace
 
 extern "C" __global__ void exact_narrow(const __grid_constant__ ExactScan p) {
-  extern __shared__ __align__(16) uint8_t memory[];
   __shared__ uint32_t kept;
-  uint64_t* keys = reinterpret_cast<uint64_t*>(memory);
+  uint64_t* keys = reinterpret_cast<uint64_t*>(block_memory());
   uint32_t* count_of_query = of_query(p.counts);
   const uint32_t count = *count_of_query;
   if (count > p.capacity) {

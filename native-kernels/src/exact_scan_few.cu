@@ -158,8 +158,7 @@ __device__ __forceinline__ void finish(const ExactScan& p, const Part& part, con
 template <bool BYTES, int QUERIES, bool JOINS>
 __device__ __forceinline__ void scan(const ExactScan& p, const Part& part) {
   constexpr int kRows = QUERIES == 1 ? 2 : 4;
-  extern __shared__ __align__(16) uint8_t memory[];
-  const Shared shared = shared_memory<QUERIES>(p, memory);
+  const Shared shared = shared_memory<QUERIES>(p, block_memory());
   const bool select = p.scores == 0;
   const uint32_t groups = select ? 1 : (p.query_count + QUERIES - 1) / QUERIES;
   const uint32_t first = part.index % groups * QUERIES;

@@ -3,6 +3,7 @@
 //
 // Launch: any number of blocks, kProductThreads threads, shared memory for kStages stages. Reads
 // targets, copies, thresholds and biases, which are there for whole tiles.
+#include "cta.cuh"
 #include "exact_scan/products.cuh"
 
 namespace {
@@ -61,8 +62,7 @@ __device__ __forceinline__ void request(const ExactScan& p, Stage& stage, const 
 
 template <Format FORMAT>
 __device__ __forceinline__ void products(const ExactScan& p) {
-  extern __shared__ __align__(128) uint8_t memory[];
-  Stage* stages = reinterpret_cast<Stage*>(memory);
+  Stage* stages = reinterpret_cast<Stage*>(block_memory());
   const uint32_t query_tiles = (p.query_count + kExactTile - 1) / kExactTile;
   const uint32_t items = query_tiles * p.tile_count;
   const uint32_t parts = p.copy_stride / kExactDepth;

@@ -1,5 +1,4 @@
-// Stages of a step of walks whose neighbours the CPU fetches, see vamana/host_fetch.h. What several
-// blocks of a step hand on is in global memory; a block may work on copies in shared memory.
+// Stages of a step of walks whose neighbours the CPU fetches, see vamana/host_fetch.h.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +10,11 @@
 
 namespace vamana {
 
-// What belongs to the slot that a block works on.
+// The memory of the slot that a block works on.
 struct FetchSlot {
   FetchState* state;
   const float* table;
   uint64_t* list;
-  uint64_t* keys;
-  uint32_t* ids;
   uint32_t* visited;
 };
 
@@ -26,8 +23,6 @@ __device__ __forceinline__ FetchSlot fetch_slot(const HostFetch& p) {
   return {reinterpret_cast<FetchState*>(p.states) + slot,
           reinterpret_cast<const float*>(p.tables) + slot * p.table_stride,
           reinterpret_cast<uint64_t*>(p.lists) + slot * p.list_capacity,
-          reinterpret_cast<uint64_t*>(p.keys) + slot * p.fresh_capacity,
-          reinterpret_cast<uint32_t*>(p.ids) + slot * p.fresh_capacity,
           reinterpret_cast<uint32_t*>(p.visited) + slot * p.visited_slots};
 }
 
@@ -56,12 +51,10 @@ __device__ __forceinline__ uint32_t filter_row(const HostFetch& p, const FetchSl
         corrupt |= ordinals[i] != kUnusedSlot;
       }
     }
-    uint32_t add = valid;
-    if ((p.flags & kNoVisitedFilter) == 0) {
-      add = state.visit_limit == kUnlimited
-                ? visited_add<4>(slot.visited, p.visited_slots, ordinals, valid)
-                : visited_add_row_in_order(slot.visited, p.visited_slots, four, valid);
-    }
+    const uint32_t add =
+        state.visit_limit == kUnlimited
+            ? visited_add<4>(slot.visited, p.visited_slots, ordinals, valid)
+            : visited_add_row_in_order(slot.visited, p.visited_slots, four, valid);
     uint32_t place = count;
 #pragma unroll
     for (int i = 0; i < 4; i++) {
@@ -89,23 +82,21 @@ __device__ __forceinline__ uint32_t filter_row(const HostFetch& p, const FetchSl
   if (lane_id() == 0) {
     state.iterations += state.picked > 0 && (state.flags & kComplete) == 0 ? 1 : 0;
     state.picked = 0;
-    state.pick_key = kNoKey;
     state.visited += count;
-    state.fresh_count = count;
     state.flags = flags;
   }
   __syncwarp();
   return count;
 }
 
-// Sum of the entries that the words of a code name which fall to a lane of so many.
+// A lane's share of the sum of the entries that a code names: each kFetchGroup-th word of the code.
 __device__ __forceinline__ float lane_sum(const FetchState& state, const float* table,
-                                          uint32_t ordinal, uint32_t lane, uint32_t lanes) {
+                                          uint32_t ordinal, uint32_t lane) {
   const uint32_t* code = reinterpret_cast<const uint32_t*>(
       state.codes + static_cast<uint64_t>(ordinal) * state.code_stride);
   float sum = 0;
 #pragma unroll 1
-  for (uint32_t word = lane; word * 4 < state.subspaces; word += lanes) {
+  for (uint32_t word = lane; word * 4 < state.subspaces; word += kFetchGroup) {
     const uint32_t centroids = __ldg(code + word);
     const float* entries = table + word * 4 * kCentroids;
 #pragma unroll
@@ -120,16 +111,15 @@ __device__ __forceinline__ float lane_sum(const FetchState& state, const float* 
 
 // Keys of so many ids. Groups of kFetchGroup threads add up one distance each, through shuffles. All
 // threads of the block call it.
-template <uint32_t THREADS>
 __device__ __forceinline__ void group_distances(const FetchState& state, const float* table,
                                                 const uint32_t* ids, uint32_t count,
                                                 uint64_t* keys) {
   const uint32_t lane = threadIdx.x % kFetchGroup;
 #pragma unroll 1
-  for (uint32_t from = 0; from < count; from += THREADS / kFetchGroup) {
+  for (uint32_t from = 0; from < count; from += kFetchThreads / kFetchGroup) {
     const uint32_t i = from + threadIdx.x / kFetchGroup;
     const uint32_t ordinal = ids[i < count ? i : from];
-    float sum = lane_sum(state, table, ordinal, lane, kFetchGroup);
+    float sum = lane_sum(state, table, ordinal, lane);
 #pragma unroll
     for (int stride = kFetchGroup / 2; stride > 0; stride >>= 1) {
       sum += __shfl_xor_sync(kAllLanes, sum, stride);
@@ -140,14 +130,13 @@ __device__ __forceinline__ void group_distances(const FetchState& state, const f
   }
 }
 
-// Drops new keys that the worklist has or would not take, in place, and finds the nearest of the
-// others. For one warp.
+// Drops new keys that the worklist has or would not take, in place; returns how many are left. For
+// one warp.
 __device__ __forceinline__ uint32_t drop_keys(const FetchState& state, const uint64_t* list,
-                                              uint64_t* keys, uint32_t count, uint64_t* nearest) {
+                                              uint64_t* keys, uint32_t count) {
   const uint32_t size = state.list_size;
   const uint64_t worst = size == state.beam ? unmarked(list[size - 1]) : kNoKey;
   uint32_t kept_count = 0;
-  uint64_t least = kNoKey;
   for (uint32_t from = 0; from < count; from += 32) {
     const uint32_t i = from + lane_id();
     const uint64_t key = i < count ? keys[i] : kNoKey;
@@ -156,7 +145,6 @@ __device__ __forceinline__ uint32_t drop_keys(const FetchState& state, const uin
       const uint32_t rank = rank_in_list(list, size, key);
       keep = rank == size || unmarked(list[rank]) != key;
     }
-    least = keep && key < least ? key : least;
     const uint32_t kept = __ballot_sync(kAllLanes, keep);
     // keys move to where other lanes have just read theirs
     __syncwarp();
@@ -166,48 +154,11 @@ __device__ __forceinline__ uint32_t drop_keys(const FetchState& state, const uin
     kept_count += __popc(kept);
     __syncwarp();
   }
-  *nearest = warp_min(least);
   return kept_count;
 }
 
-// Chooses the next parent before the new keys are sorted: the nearest of them and of the unexpanded
-// entries (BANG, section 4.6). It is marked when it is in the worklist. For one warp.
-__device__ __forceinline__ void pick_eagerly(const HostFetch& p, const FetchSlot& slot,
-                                             uint32_t key_count, uint64_t nearest) {
-  FetchState& state = *slot.state;
-  const Worklist list = {slot.list, state.list_size, state.cursor};
-  const uint32_t open = next_unexpanded(list);
-  if (lane_id() == 0) {
-    uint64_t pick = open < list.size && slot.list[open] < nearest ? slot.list[open] : nearest;
-    pick = state.flags == 0 ? pick : kNoKey;
-    if (pick == kNoKey && state.flags == 0) {
-      state.flags = kComplete;
-    }
-    state.cursor = open;
-    state.fresh_count = key_count;
-    state.pick_key = pick;
-    state.picked = pick != kNoKey ? 1 : 0;
-    reinterpret_cast<uint32_t*>(p.picks)[blockIdx.x] =
-        pick != kNoKey ? key_ordinal(pick) : kUnusedSlot;
-  }
-}
-
-// Leaves in keys, of so many, those that the worklist is to take, and returns how many. Chooses the
-// next parent unless that waits for the merge. For one warp.
-__device__ __forceinline__ uint32_t keep_nearest(const HostFetch& p, const FetchSlot& slot,
-                                                 uint64_t* keys, uint32_t count) {
-  uint64_t nearest;
-  const uint32_t kept = drop_keys(*slot.state, slot.list, keys, count, &nearest);
-  if ((p.flags & kPickMerged) == 0) {
-    pick_eagerly(p, slot, kept, nearest);
-  } else if (lane_id() == 0) {
-    slot.state->fresh_count = kept;
-  }
-  return kept;
-}
-
-// The worklist takes the sorted new keys in; then parents are marked. All threads of the block call
-// it, after a barrier; ranks and shared_count are in shared memory.
+// The worklist takes the sorted new keys in; then the next parents are marked and picked (section 4.6).
+// All threads of the block call it, after a barrier; ranks and shared_count are in shared memory.
 template <int WARPS>
 __device__ __forceinline__ void take_keys(const HostFetch& p, const FetchSlot& slot,
                                           uint64_t* keys, uint32_t* ranks, uint32_t count,
@@ -218,47 +169,30 @@ __device__ __forceinline__ void take_keys(const HostFetch& p, const FetchSlot& s
   if (warp_id() != 0) {
     return;
   }
-  uint32_t picked = state.picked;
+  uint32_t* picks = reinterpret_cast<uint32_t*>(p.picks) +
+                    static_cast<uint64_t>(blockIdx.x) * p.parents;
+  uint32_t picked = 0;
   uint32_t flags = state.flags;
-  if ((p.flags & kPickMerged) == 0) {
-    const uint64_t pick = state.pick_key;
-    if (pick != kNoKey) {
-      const uint32_t rank = rank_in_list(list.keys, list.size, pick);
-      if (rank < list.size && unmarked(list.keys[rank]) == pick) {
-        __syncwarp();
-        if (lane_id() == 0) {
-          list.keys[rank] = pick | kExpanded;
-        }
-      } else {
-        // pushed out: nothing nearer is unexpanded, the row is dropped
-        flags |= kComplete;
-      }
+  while (flags == 0 && picked < p.parents) {
+    const uint32_t open = next_unexpanded(list);
+    list.cursor = open;
+    if (open == list.size) {
+      break;
     }
-  } else {
-    uint32_t* picks = reinterpret_cast<uint32_t*>(p.picks) +
-                      static_cast<uint64_t>(blockIdx.x) * p.parents;
-    picked = 0;
-    while (flags == 0 && picked < p.parents) {
-      const uint32_t open = next_unexpanded(list);
-      list.cursor = open;
-      if (open == list.size) {
-        break;
-      }
-      const uint64_t key = list.keys[open];
-      __syncwarp();
-      if (lane_id() == 0) {
-        list.keys[open] = key | kExpanded;
-        picks[picked] = key_ordinal(key);
-      }
-      list.cursor = open + 1;
-      picked++;
-      __syncwarp();
+    const uint64_t key = list.keys[open];
+    __syncwarp();
+    if (lane_id() == 0) {
+      list.keys[open] = key | kExpanded;
+      picks[picked] = key_ordinal(key);
     }
-    for (uint32_t i = picked + lane_id(); i < p.parents; i += 32) {
-      picks[i] = kUnusedSlot;
-    }
-    flags |= flags == 0 && picked == 0 ? kComplete : 0u;
+    list.cursor = open + 1;
+    picked++;
+    __syncwarp();
   }
+  for (uint32_t i = picked + lane_id(); i < p.parents; i += 32) {
+    picks[i] = kUnusedSlot;
+  }
+  flags |= flags == 0 && picked == 0 ? kComplete : 0u;
   __syncwarp();
   if (lane_id() == 0) {
     state.list_size = list.size;

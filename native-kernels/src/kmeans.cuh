@@ -3,6 +3,7 @@
 
 #include <cmath>
 
+#include "cta.cuh"
 #include "vamana/kmeans.h"
 
 namespace vamana {
@@ -21,9 +22,8 @@ __device__ __forceinline__ bool done(const KMeans& p, uint32_t s) {
   return p.states != 0 && state_of(p, s).done != 0;
 }
 
-template <typename Component>
-__device__ __forceinline__ const Component* row_of(const KMeans& p, uint64_t row) {
-  return at<const Component>(p.rows + row * p.row_stride);
+__device__ __forceinline__ const float* row_of(const KMeans& p, uint64_t row) {
+  return at<const float>(p.rows + row * p.row_stride);
 }
 
 __device__ __forceinline__ float* centroids_of(const KMeans& p, uint32_t s) {

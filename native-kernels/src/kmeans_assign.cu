@@ -15,7 +15,7 @@ constexpr uint32_t kThreads = 256;
 template <uint32_t kLength, uint32_t kRows>
 __device__ __forceinline__ void assign_short(const KMeans& p) {
   static_assert(kThreads * kRows <= kKMeansShortRows, "rows of a block");
-  extern __shared__ float4 shared[];
+  float4* shared = reinterpret_cast<float4*>(block_memory());
   constexpr uint32_t kQuads = kLength / 4;
   const uint32_t s = blockIdx.x % p.subspaces;
   if (done(p, s)) {
@@ -38,7 +38,7 @@ __device__ __forceinline__ void assign_short(const KMeans& p) {
 #pragma unroll
     for (uint32_t r = 0; r < kRows; r++) {
       const uint64_t row = begin + r * kThreads + threadIdx.x;
-      const float* from = row_of<float>(p, min(row, p.count - 1)) + offset;
+      const float* from = row_of(p, min(row, p.count - 1)) + offset;
       best[r] = INFINITY;
       index[r] = 0;
 #pragma unroll
@@ -133,7 +133,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_assign_tile(const 
   const uint32_t loaded = threadIdx.x / 2;
   const uint32_t part = threadIdx.x % 2 * kLoaded;
   const float* row =
-      row_of<float>(p, min(begin + loaded, p.count - 1)) + subspace_offset(p, s);
+      row_of(p, min(begin + loaded, p.count - 1)) + subspace_offset(p, s);
   const uint32_t own_row = threadIdx.x / kAcross * kOwn;
   const uint32_t own_centroid = threadIdx.x % kAcross * 4;
   float best[kOwn];

@@ -40,7 +40,7 @@ struct Candidates {
     for (uint32_t i = 0; i < kOwned; i++) {
       const bool there = own.from + i < own.to;
       const KMeansCandidate candidate = candidates[there ? own.from + i : 0];
-      rows[i] = row_of<float>(p, candidate.row) + subspace_offset(p, s);
+      rows[i] = row_of(p, candidate.row) + subspace_offset(p, s);
       nearest[i] = there ? candidate.nearest : 0.0f;
       if constexpr (kKept) {
 #pragma unroll

@@ -24,7 +24,6 @@ __device__ __forceinline__ uint32_t candidate_count(const KMeans& p) {
 }
 
 // The first rows become candidates.
-template <typename Component>
 __device__ __forceinline__ void gather(const KMeans& p) {
   const uint32_t size = candidate_count(p);
   const uint64_t total = static_cast<uint64_t>(p.dims) * size;
@@ -35,7 +34,7 @@ __device__ __forceinline__ void gather(const KMeans& p) {
     const uint32_t s = subspace_of(p, dimension);
     const uint32_t d = dimension - subspace_offset(p, s);
     columns_of(p, s)[static_cast<uint64_t>(d) * p.pool + row] =
-        static_cast<float>(row_of<Component>(p, row)[dimension]);
+        row_of(p, row)[dimension];
     if (d == 0) {
       candidates_of(p, s)[row] = {row, INFINITY};
     }
@@ -43,29 +42,27 @@ __device__ __forceinline__ void gather(const KMeans& p) {
 }
 
 // Makes a candidate the centroid c and updates the distances of all.
-template <typename Component>
 __device__ __forceinline__ void take(const KMeans& p, const CandidateRange& own, uint32_t s,
                                      KMeansCandidate* candidates, uint32_t chosen, uint32_t c) {
   const uint32_t length = subspace_length(p, s);
   const uint32_t offset = subspace_offset(p, s);
-  const Component* seed = row_of<Component>(p, candidates[chosen].row) + offset;
+  const float* seed = row_of(p, candidates[chosen].row) + offset;
   float* centroid = centroids_of(p, s) + static_cast<uint64_t>(c) * length;
   for (uint32_t d = threadIdx.x; d < length; d += kDrawThreads) {
-    centroid[d] = static_cast<float>(seed[d]);
+    centroid[d] = seed[d];
   }
   for (uint32_t i = own.from; i < own.to; i++) {
-    const Component* row = row_of<Component>(p, candidates[i].row) + offset;
+    const float* row = row_of(p, candidates[i].row) + offset;
     float sum = 0;
 #pragma unroll 8
     for (uint32_t d = 0; d < length; d++) {
-      sum = add_square(sum, static_cast<float>(seed[d]), static_cast<float>(row[d]));
+      sum = add_square(sum, seed[d], row[d]);
     }
     candidates[i].nearest = i == chosen ? 0.0f : fminf(candidates[i].nearest, sum);
   }
   __syncthreads();
 }
 
-template <typename Component>
 __device__ __forceinline__ void fill(const KMeans& p) {
   __shared__ DrawShared shared;
   const uint32_t s = blockIdx.x;
@@ -84,7 +81,7 @@ __device__ __forceinline__ void fill(const KMeans& p) {
     if (chosen == kNone) {
       break;
     }
-    take<Component>(p, own, s, candidates, chosen, c);
+    take(p, own, s, candidates, chosen, c);
   }
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -94,12 +91,8 @@ __device__ __forceinline__ void fill(const KMeans& p) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kThreads) kmeans_gather_float(const __grid_constant__ KMeans p) {
-  gather<float>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads) kmeans_gather_byte(const __grid_constant__ KMeans p) {
-  gather<uint8_t>(p);
+extern "C" __global__ void __launch_bounds__(kThreads) kmeans_gather(const __grid_constant__ KMeans p) {
+  gather(p);
 }
 
 // Draws centroid p.step; where no candidate is left it is the first again.
@@ -150,10 +143,6 @@ extern "C" __global__ void __launch_bounds__(kNearThreads) kmeans_near(const __g
   nearest = fminf(nearest, sum);
 }
 
-extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_fill_float(const __grid_constant__ KMeans p) {
-  fill<float>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_fill_byte(const __grid_constant__ KMeans p) {
-  fill<uint8_t>(p);
+extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_fill(const __grid_constant__ KMeans p) {
+  fill(p);
 }

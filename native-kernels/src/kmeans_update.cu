@@ -73,39 +73,10 @@ __device__ __forceinline__ uint32_t cluster_of(const uint32_t* parts, uint32_t k
   return low;
 }
 
-// What threads add up at once: a float, or four bytes whose sums over a part fit 32 bits.
-struct FloatWord {
-  using Component = float;
-  static constexpr uint32_t kComponents = 1;
-  double sums[1] = {};
-  __device__ __forceinline__ static float read(const float* row, uint32_t word, uint32_t) {
-    return row[word];
-  }
-  __device__ __forceinline__ void add(float value) { sums[0] += value; }
-};
-
-struct ByteWord {
-  using Component = uint8_t;
-  static constexpr uint32_t kComponents = 4;
-  uint32_t sums[4] = {};
-  // rows of one subspace are 4-byte aligned
-  __device__ __forceinline__ static uint32_t read(const uint8_t* row, uint32_t word, uint32_t) {
-    return reinterpret_cast<const uint32_t*>(row)[word];
-  }
-  __device__ __forceinline__ void add(uint32_t value) {
-#pragma unroll
-    for (uint32_t i = 0; i < 4; i++) {
-      sums[i] += value >> (8 * i) & 0xFF;
-    }
-  }
-};
-
-// A block for each part; threads are groups of width, a thread a word of the rows, a group every
+// A block for each part; threads are groups of width, a thread a component of the rows, a group every
 // groups-th row.
-template <typename Word>
 __device__ __forceinline__ void sum_part(const KMeans& p) {
-  constexpr uint32_t kComponents = Word::kComponents;
-  __shared__ double shared[kThreads * kComponents];
+  __shared__ double shared[kThreads];
   const uint32_t s = blockIdx.x % p.subspaces;
   const uint32_t part = blockIdx.x / p.subspaces;
   const uint32_t* parts = parts_of(p, s);
@@ -119,52 +90,42 @@ __device__ __forceinline__ void sum_part(const KMeans& p) {
   const uint32_t* order = at<uint32_t>(p.order) + s * p.capacity;
   const uint32_t length = subspace_length(p, s);
   const uint32_t offset = subspace_offset(p, s);
-  const uint32_t words = (length + kComponents - 1) / kComponents;
   uint32_t width = 1;
-  while (width < words && width < kThreads) {
+  while (width < length && width < kThreads) {
     width *= 2;
   }
   const uint32_t groups = kThreads / width;
   const uint32_t group = threadIdx.x / width;
   double* target = at<double>(p.sums) +
                    (static_cast<uint64_t>(s) * p.part_capacity + part) * p.max_length;
-  for (uint32_t first = 0; first < words; first += width) {
-    const uint32_t word = first + threadIdx.x % width;
-    Word sum;
-    if (word < words) {
+  for (uint32_t first = 0; first < length; first += width) {
+    const uint32_t component = first + threadIdx.x % width;
+    double sum = 0;
+    if (component < length) {
       uint32_t i = from + group;
       for (; i + (kAtOnce - 1) * groups < to; i += kAtOnce * groups) {
-        decltype(Word::read(nullptr, 0, 0)) values[kAtOnce];
+        float values[kAtOnce];
 #pragma unroll
         for (uint32_t j = 0; j < kAtOnce; j++) {
-          values[j] = Word::read(row_of<typename Word::Component>(p, order[i + j * groups]) + offset,
-                                 word, length);
+          values[j] = row_of(p, order[i + j * groups])[offset + component];
         }
 #pragma unroll
         for (uint32_t j = 0; j < kAtOnce; j++) {
-          sum.add(values[j]);
+          sum += values[j];
         }
       }
       for (; i < to; i += groups) {
-        sum.add(Word::read(row_of<typename Word::Component>(p, order[i]) + offset, word, length));
+        sum += row_of(p, order[i])[offset + component];
       }
     }
-#pragma unroll
-    for (uint32_t i = 0; i < kComponents; i++) {
-      shared[i * kThreads + threadIdx.x] = static_cast<double>(sum.sums[i]);
-    }
+    shared[threadIdx.x] = sum;
     __syncthreads();
-    if (group == 0) {
-#pragma unroll
-      for (uint32_t i = 0; i < kComponents; i++) {
-        double whole = 0;
-        for (uint32_t g = 0; g < groups; g++) {
-          whole += shared[i * kThreads + g * width + threadIdx.x];
-        }
-        if (word * kComponents + i < length) {
-          target[word * kComponents + i] = whole;
-        }
+    if (group == 0 && component < length) {
+      double whole = 0;
+      for (uint32_t g = 0; g < groups; g++) {
+        whole += shared[g * width + threadIdx.x];
       }
+      target[component] = whole;
     }
     __syncthreads();
   }
@@ -190,7 +151,7 @@ extern "C" __global__ void __launch_bounds__(kThreads) kmeans_count(const __grid
   const uint64_t end = min(p.count, (chunk + 1) * kKMeansChunk);
   double error = 0;
   for (uint64_t row = chunk * kKMeansChunk + threadIdx.x; row < end; row += kThreads) {
-    atomicAdd(&counts[assigned[row]], 1);
+    atomicAdd(&counts[assigned[row]], 1u);
     error += errors[row];
   }
   error = sum_block(error, sums);
@@ -282,12 +243,8 @@ extern "C" __global__ void __launch_bounds__(kWarp) kmeans_sort(const __grid_con
   }
 }
 
-extern "C" __global__ void __launch_bounds__(kThreads) kmeans_sum_float(const __grid_constant__ KMeans p) {
-  sum_part<FloatWord>(p);
-}
-
-extern "C" __global__ void __launch_bounds__(kThreads) kmeans_sum_byte(const __grid_constant__ KMeans p) {
-  sum_part<ByteWord>(p);
+extern "C" __global__ void __launch_bounds__(kThreads) kmeans_sum(const __grid_constant__ KMeans p) {
+  sum_part(p);
 }
 
 // Moves the centroids of clusters that have rows; a thread a component.

@@ -10,8 +10,7 @@ using namespace vamana::select;
 #define SELECT_SORT(size, threads, per_thread)                                \
   extern "C" __global__ void __launch_bounds__(threads)                       \
       select_sort_##size(const __grid_constant__ Select p) {                  \
-    extern __shared__ __align__(16) unsigned char shared[];                   \
-    sort_tile<threads, per_thread>(p, reinterpret_cast<Pair*>(shared));       \
+    sort_tile<threads, per_thread>(p, reinterpret_cast<Pair*>(vamana::block_memory()));       \
   }
 
 SELECT_SORT(4096, 512, 8)
@@ -19,6 +18,5 @@ SELECT_SORT(16384, 1024, 16)
 
 extern "C" __global__ void __launch_bounds__(256)
     select_sort_merge(const __grid_constant__ Select p) {
-  extern __shared__ __align__(16) unsigned char shared[];
-  merge_runs<256, 16>(p, reinterpret_cast<Pair*>(shared));
+  merge_runs<256, 16>(p, reinterpret_cast<Pair*>(vamana::block_memory()));
 }

@@ -13,16 +13,13 @@
 
 namespace vamana {
 
-template <uint32_t POLICY, int WARPS, bool PROFILE = false>
+template <uint32_t POLICY, int WARPS>
 __device__ __forceinline__ void walk_items(const Walk& parameters) {
-  WalkState<POLICY, WARPS, PROFILE> state(parameters, block_memory());
+  WalkState<POLICY, WARPS> state(parameters, block_memory());
   while (take_item(state)) {
-    state.start_laps();
     prepare(state);
-    state.lap(kPrepare);
     walk(state);
     finish(state);
-    state.lap(kWrite);
     cta_sync<WARPS>();
   }
 }

@@ -26,10 +26,6 @@ __device__ __forceinline__ uint32_t warp_or(uint32_t value) {
   return __reduce_or_sync(kAllLanes, value);
 }
 
-__device__ __forceinline__ uint32_t warp_xor(uint32_t value) {
-  return __reduce_xor_sync(kAllLanes, value);
-}
-
 #else
 
 template <class Combine>
@@ -55,10 +51,6 @@ __device__ __forceinline__ uint32_t warp_min(uint32_t value) {
 
 __device__ __forceinline__ uint32_t warp_or(uint32_t value) {
   return warp_combine(value, [](uint32_t a, uint32_t b) { return a | b; });
-}
-
-__device__ __forceinline__ uint32_t warp_xor(uint32_t value) {
-  return warp_combine(value, [](uint32_t a, uint32_t b) { return a ^ b; });
 }
 
 #endif

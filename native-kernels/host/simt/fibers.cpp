@@ -18,6 +18,7 @@
 
 VAMANA_SIMT_INDEX threadIdx;
 VAMANA_SIMT_INDEX blockIdx;
+VAMANA_SIMT_INDEX blockDim;
 VAMANA_SIMT_INDEX gridDim;
 
 // where this library begins in memory
@@ -156,21 +157,18 @@ thread_local Launch* running __attribute__((tls_model("initial-exec")));
 class Launch {
  public:
   Launch(const std::function<void()>& body, const Grid& grid)
-      : body_(body), grid_(grid), random_(grid.seed), blocks_(grid.blocks) {
-    const size_t threads = size_t{grid.blocks} * grid.warps * kLanes;
+      : body_(body), grid_(grid), random_(grid.seed), blocks_(grid.one_by_one ? 1 : grid.blocks) {
+    // one by one, blocks use the same stacks
+    const size_t threads = size_t{grid.one_by_one ? 1 : grid.blocks} * grid.warps * kLanes;
     stacks_ = std::move(kept);
     if (stacks_ == nullptr || stacks_->room(threads) == false) {
       stacks_ = std::make_unique<Stacks>(threads);
     }
     contexts_.resize(threads);
     pairs_.resize(threads);
-    for (uint32_t b = 0; b < grid.blocks; b++) {
-      blocks_[b].number = b;
-      blocks_[b].shared.assign(grid.shared_bytes + 16, 0xAB);
-      blocks_[b].warps.resize(grid.warps);
-      for (Warp& warp : blocks_[b].warps) {
-        warp.block = &blocks_[b];
-      }
+    started_.resize(threads);
+    for (uint32_t b = 0; b < blocks_.size(); b++) {
+      begin(blocks_[b], b);
     }
   }
 
@@ -184,13 +182,11 @@ class Launch {
     Launch* outer = running;
     running = this;
     gridDim.x = grid_.blocks;
-    started_.assign(contexts_.size(), false);
-    std::vector<uint32_t> order;
-    uint32_t begun = grid_.one_by_one ? 1 : grid_.blocks;
+    blockDim.x = grid_.warps * kLanes;
     uint32_t left = grid_.blocks;
     uint64_t idle = 0;
     while (left > 0 && wrong_.empty()) {
-      Block& block = blocks_[grid_.one_by_one ? begun - 1 : random_() % begun];
+      Block& block = blocks_[random_() % blocks_.size()];
       // a block runs for a while, so that others may be far ahead or behind
       const uint32_t turns = grid_.one_by_one ? 1024 : 1 + random_() % 256;
       bool moved = false;
@@ -200,7 +196,9 @@ class Launch {
       if (block.ended == block.warps.size() * kLanes) {
         block.ended++;
         left--;
-        begun += grid_.one_by_one && left > 0 ? 1 : 0;
+        if (grid_.one_by_one && left > 0) {
+          begin(block, block.number + 1);
+        }
       }
       idle = moved ? 0 : idle + 1;
       if (idle > 1000 + 100 * grid_.blocks) {
@@ -228,6 +226,23 @@ class Launch {
     return text;
   }
 
+  // A block of the launch, none of whose threads has started.
+  void begin(Block& block, uint32_t number) {
+    block = {};
+    block.number = number;
+    block.shared.assign(grid_.shared_bytes + 16, 0xAB);
+    block.warps.resize(grid_.warps);
+    for (Warp& warp : block.warps) {
+      warp.block = &block;
+    }
+    const size_t threads = size_t{grid_.warps} * kLanes;
+    const size_t first = place(block) * threads;
+    std::fill_n(started_.begin() + first, threads, false);
+    std::fill_n(pairs_.begin() + first, threads, Pairs());
+  }
+
+  size_t place(const Block& block) const { return static_cast<size_t>(&block - blocks_.data()); }
+
   // Lets the lanes of a warp that may run do so, until they wait.
   bool run_some(Block& block) {
     Warp& warp = block.warps[random_() % block.warps.size()];
@@ -245,7 +260,7 @@ class Launch {
 
   void resume(Block& block, Warp& warp, uint32_t lane) {
     const uint32_t own = static_cast<uint32_t>(&warp - block.warps.data()) * kLanes + lane;
-    thread_ = size_t{block.number} * grid_.warps * kLanes + own;
+    thread_ = place(block) * grid_.warps * kLanes + own;
     warp_ = &warp;
     lane_ = lane;
     threadIdx.x = own;
@@ -313,6 +328,11 @@ class Launch {
     return counted;
   }
 
+  void trap() {
+    wrong_ = "trapped";
+    wait();
+  }
+
   void pair_arrive() {
     warp_->block->pair_arrived++;
     pairs_[thread_].arrived++;
@@ -374,6 +394,8 @@ const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
 }
 
 uint32_t barrier(bool yes) { return running->barrier(yes); }
+
+void trap() { running->trap(); }
 
 std::string launch(const std::function<void()>& body, const Grid& grid) {
   return Launch(body, grid).run();

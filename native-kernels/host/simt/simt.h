@@ -15,11 +15,13 @@
 #define VAMANA_SIMT 1
 #define __host__
 #define __device__
-#define __global__
+#define __global__ __attribute__((visibility("default")))
 #define __grid_constant__
 #define __forceinline__ inline
 #define __noinline__ inline __attribute__((noinline))
 #define __launch_bounds__(...)
+// A block that has such variables runs alone (launches.cpp).
+#define __shared__ static
 
 struct uint2 { uint32_t x, y; };
 struct alignas(16) uint4 { uint32_t x, y, z, w; };
@@ -32,6 +34,7 @@ struct simt_index { uint32_t x; };
 #define VAMANA_SIMT_INDEX thread_local simt_index __attribute__((tls_model("initial-exec")))
 extern VAMANA_SIMT_INDEX threadIdx;
 extern VAMANA_SIMT_INDEX blockIdx;
+extern VAMANA_SIMT_INDEX blockDim;
 extern VAMANA_SIMT_INDEX gridDim;
 
 namespace vamana {
@@ -48,6 +51,8 @@ constexpr uint32_t kLaneWords = 3;
 // Hands in words and waits for all lanes; returns the words of all, kLaneWords a lane, which stay until the next
 // exchange but one.
 const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words);
+// Ends the launch with an error.
+void trap();
 // Waits for all threads of the block; returns how many of them say yes.
 uint32_t barrier(bool yes);
 
@@ -76,6 +81,7 @@ inline void prefetch_line(uint64_t) {}
 inline float near_root(float value) { return std::sqrt(value); }
 // words that blocks agree through: others read them while this thread goes on
 inline uint64_t team_load(const uint64_t* word) { return *const_cast<const volatile uint64_t*>(word); }
+inline uint32_t team_load(const uint32_t* word) { return *const_cast<const volatile uint32_t*>(word); }
 inline void team_store(uint64_t* word, uint64_t value) { *const_cast<volatile uint64_t*>(word) = value; }
 inline uint16_t half_bits(float value) { return to_half(value); }
 
@@ -88,6 +94,7 @@ inline void __syncwarp() { vamana::simt::exchange(vamana::simt::kSync, nullptr, 
 inline void __threadfence() {}
 inline void __threadfence_system() {}
 inline long long clock64() { return 0; }
+inline void __trap() { vamana::simt::trap(); }
 
 inline uint32_t __ballot_sync(uint32_t, bool value) {
   const uint64_t* brought = vamana::simt::bring<uint32_t>(vamana::simt::kBallot, value ? 1 : 0);
@@ -135,6 +142,8 @@ template <typename Value>
 Value __ldg(const Value* address) { return *address; }
 template <typename Value>
 Value __ldcg(const Value* address) { return *address; }
+template <typename Value>
+Value __ldcs(const Value* address) { return *address; }
 
 // The compiler does not see that these are atomic, so they tell it themselves.
 #ifdef __SANITIZE_THREAD__
@@ -156,6 +165,18 @@ VAMANA_ATOMIC Value simt_atomic(Value* address, Change change) {
 template <typename Value>
 Value atomicAdd(Value* address, Value value) {
   return simt_atomic(address, [value](Value before) { return before + value; });
+}
+template <typename Value>
+Value atomicSub(Value* address, Value value) {
+  return simt_atomic(address, [value](Value before) { return before - value; });
+}
+template <typename Value>
+Value atomicMax(Value* address, Value value) {
+  return simt_atomic(address, [value](Value before) { return before < value ? value : before; });
+}
+template <typename Value>
+Value atomicMin(Value* address, Value value) {
+  return simt_atomic(address, [value](Value before) { return value < before ? value : before; });
 }
 inline uint32_t atomicOr(uint32_t* address, uint32_t bits) {
   return simt_atomic(address, [bits](uint32_t before) { return before | bits; });
@@ -179,6 +200,12 @@ inline uint32_t __byte_perm(uint32_t low, uint32_t high, uint32_t places) {
   return bytes;
 }
 inline float2 make_float2(float x, float y) { return {x, y}; }
+inline float4 make_float4(float x, float y, float z, float w) { return {x, y, z, w}; }
+inline uint2 make_uint2(uint32_t x, uint32_t y) { return {x, y}; }
+template <typename One, typename Other>
+std::common_type_t<One, Other> min(One one, Other other) { return other < one ? other : one; }
+template <typename One, typename Other>
+std::common_type_t<One, Other> max(One one, Other other) { return one < other ? other : one; }
 inline uint32_t __float_as_uint(float value) {
   uint32_t bits;
   std::memcpy(&bits, &value, sizeof bits);

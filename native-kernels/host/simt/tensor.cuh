@@ -56,7 +56,38 @@ inline void multiply_halves(float (&c)[4], const uint32_t (&a)[4], uint32_t b0, 
   });
 }
 
+// Adds 16 x 32 unsigned bytes times 32 x 8.
+inline void multiply_unsigned(int32_t (&c)[4], const uint32_t (&a)[4], uint32_t b0, uint32_t b1) {
+  multiply(c, a, b0, b1, [](uint32_t left, uint32_t right, int32_t sum) {
+    for (uint32_t byte = 0; byte < 32; byte += 8) {
+      sum += static_cast<int32_t>((left >> byte & 0xFF) * (right >> byte & 0xFF));
+    }
+    return sum;
+  });
+}
+
+inline uint32_t shared_address(const void* pointer) {
+  return static_cast<uint32_t>(static_cast<const uint8_t*>(pointer) - block_memory());
+}
+
+// Each lane has the address of a row of 8 halves, eight lanes those of a matrix, and gets two halves of row lane / 4 of
+// each of the four matrices.
+inline void load_matrices(uint32_t (&r)[4], uint32_t address) {
+  uint4 row;
+  std::memcpy(&row, block_memory() + address, sizeof row);
+  const uint64_t* brought = simt::bring(simt::kValues, row);
+  const uint32_t lane = threadIdx.x % simt::kLanes;
+  for (uint32_t matrix = 0; matrix < 4; matrix++) {
+    const uint4 other = simt::read<uint4>(brought, matrix * 8 + lane / 4);
+    const uint32_t words[4] = {other.x, other.y, other.z, other.w};
+    r[matrix] = words[lane % 4];
+  }
+}
+
 // Copies that are done at once.
+inline void copy_async(uint32_t target, const void* source) {
+  std::memcpy(block_memory() + target, source, 16);
+}
 inline void copy_to_shared(void* target, const void* source) { std::memcpy(target, source, 16); }
 inline void commit_copies() {}
 template <int PENDING>

@@ -16,14 +16,12 @@ constexpr uint32_t kKMeansChunk = 4096;
 constexpr uint32_t kKMeansPart = 512;
 // Rows that a block of kmeans_assign_4, _8 and _16 takes.
 constexpr uint32_t kKMeansShortRows = 1024;
-// Rows that a block of kmeans_assign_tile and kmeans_assign_bytes takes.
+// Rows that a block of kmeans_assign_tile takes.
 constexpr uint32_t kKMeansTileRows = 128;
 // Most candidates of kmeans_seed_4, _8 and _16.
 constexpr uint32_t kKMeansShortPool = 2048;
 // Most centroids: their counters have to fit the shared memory of a block.
 constexpr uint32_t kKMeansMaxCentroids = 8192;
-// Bytes of a centroid in fixed point are padded to a multiple of this.
-constexpr uint32_t kKMeansByteStep = 64;
 
 // What is known about one subspace.
 struct KMeansState {
@@ -42,7 +40,7 @@ struct KMeansCandidate {
 
 // The only parameter of the kernels.
 struct KMeans {
-  uint64_t rows;        // row_stride bytes each: dims floats, or dims bytes
+  uint64_t rows;        // row_stride bytes each: dims floats
   uint64_t centroids;   // floats; subspace s has k rows of length(s) from k * offset(s) on
   uint64_t codes;       // encoding: a byte a subspace, row by row; 0 when training
   uint64_t assigned;    // uint32 [subspaces][capacity]: cluster of each row
@@ -56,8 +54,6 @@ struct KMeans {
   uint64_t candidates;  // KMeansCandidate [subspaces][pool]
   uint64_t columns;     // float [subspaces][max_length][pool]: components of the candidates
   uint64_t chunk_errors;  // double [subspaces][chunks of count]
-  uint64_t fixed;       // byte rows: 2 * k rows of fixed_stride bytes, high bytes, then low ones
-  uint64_t keys;        // byte rows: int64 [k], see kmeans_key
   uint64_t count;       // rows that are assigned
   uint64_t capacity;
   double tolerance;     // a gain of less than this fraction ends the iterations of a subspace
@@ -68,14 +64,14 @@ struct KMeans {
   uint32_t pool;
   uint32_t part_capacity;
   uint32_t max_length;
-  uint32_t fixed_stride;
   uint32_t first;       // draw all centroids, not only those of empty clusters
   uint32_t step;        // kmeans_draw, kmeans_near: ordinal of a centroid
+  uint32_t reserved;
 };
 
 static_assert(sizeof(KMeansState) == 32, "KMeansState");
 static_assert(sizeof(KMeansCandidate) == 8, "KMeansCandidate");
-static_assert(sizeof(KMeans) == 192, "KMeans");
+static_assert(sizeof(KMeans) == 176, "KMeans");
 
 // The first component of subspace s; the first dims % subspaces have one component more.
 VAMANA_HD uint32_t subspace_offset(const KMeans& p, uint32_t s) {
@@ -123,30 +119,6 @@ VAMANA_HD double next_double(uint64_t& state) {
 // Whether the iteration that was just made is a subspace's last.
 VAMANA_HD bool kmeans_ends(double error, double before, double tolerance) {
   return error == 0 || error >= before * (1 - tolerance);
-}
-
-// A component of a centroid of byte rows in steps of 1/256.
-VAMANA_HD uint32_t kmeans_fixed(float component) {
-  return static_cast<uint32_t>(component * 256.0f + 0.5f);
-}
-
-// Orders the centroids of byte rows for one row: 2^16 * (|c|^2 - 2 x.c) + ordinal in steps of
-// 2^-16, so the nearest first and the lowest of equal ones. base is that without the product;
-// high and low are the products with the high and the low bytes of c in steps of 1/256.
-VAMANA_HD int64_t kmeans_key(int64_t base, int32_t high, int32_t low) {
-  return base - (static_cast<int64_t>(high) << 33) - (static_cast<int64_t>(low) << 25);
-}
-
-VAMANA_HD int64_t kmeans_key_base(uint64_t squares, uint32_t centroid) {
-  return static_cast<int64_t>((squares << 16) | centroid);
-}
-
-VAMANA_HD uint32_t kmeans_key_centroid(int64_t key) { return static_cast<uint32_t>(key) & 0xFFFF; }
-
-// The squared distance: squares is that of the row.
-VAMANA_HD float kmeans_key_distance(int64_t key, uint32_t squares) {
-  const int64_t sum = (key >> 16) + (static_cast<int64_t>(squares) << 16);
-  return static_cast<float>(static_cast<double>(sum) * 0x1.0p-16);
 }
 
 }  // namespace vamana

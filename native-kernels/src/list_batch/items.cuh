@@ -169,7 +169,7 @@ __device__ __forceinline__ void scan_block(S& s, const OpenList& open, uint32_t 
         list_estimate(open.heads, products[e], facts[e][0], facts[e][1], facts[e][2]);
     bool keep = i < to && estimate.bound <= s.limit;
     if (keep && valid_entry(s, open, columns, i, __ldg(columns.numbers + i - from)) == false) {
-      s.control.flags = kCorrupt;
+      atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
       keep = false;
     }
     const uint32_t slot = append_slot(keep, &s.control.candidate_count);
@@ -299,7 +299,7 @@ __device__ __forceinline__ void rank_batch(S& s, const BatchCandidates& c,
     }
     const bool valid = valid_entry(s, open, columns, own.entry, ordinal);
     if (valid == false) {
-      s.control.flags = kCorrupt;
+      atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
     }
     c.ids[rank] = valid ? ordinal : 0;
     c.bounds[rank] = own.bound;

@@ -204,7 +204,7 @@ __device__ __noinline__ void replay_wave(const ListSearch& search) {
       }
     }
     if ((found & kFoundCorrupt) != 0) {
-      s.control.flags = kCorrupt;
+      atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
       ended = true;
     } else if ((found & kFoundMore) != 0) {
       alone = true;

@@ -157,7 +157,7 @@ __device__ __forceinline__ void scan_entries(S& s, const OpenList& open, uint32_
       if (keep) {
         const uint32_t ordinal = __ldg(columns.numbers + at);
         if (valid_entry(s, open, columns, i, ordinal) == false) {
-          s.control.flags = kCorrupt;
+          atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
           keep = false;
         } else if (accepts_entry(s, ordinal) == false) {
           keep = false;

@@ -129,7 +129,7 @@ __device__ __forceinline__ bool filter_accepts(S& s, const ListColumns& columns,
   }
   const uint32_t ordinal = __ldg(columns.numbers + at);
   if (ordinal >= s.control.segment.size) {
-    s.control.flags = kCorrupt;
+    atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
     return false;
   }
   return accepts_entry(s, ordinal);
@@ -206,7 +206,7 @@ __device__ __forceinline__ void rank_slots(S& s, uint32_t slots) {
     }
     const bool valid = valid_entry(s, open, columns, i, ordinal);
     if (valid == false) {
-      s.control.flags = kCorrupt;
+      atomicOr(&s.control.flags, static_cast<uint32_t>(kCorrupt));
     }
     s.ids[rank] = valid ? ordinal : 0;
     s.sorted[rank] = s.bounds[place];

@@ -25,6 +25,12 @@ __device__ __forceinline__ uint64_t team_load(const uint64_t* word) {
   return value;
 }
 
+__device__ __forceinline__ uint32_t team_load(const uint32_t* word) {
+  uint32_t value;
+  asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(word) : "memory");
+  return value;
+}
+
 __device__ __forceinline__ void team_store(uint64_t* word, uint64_t value) {
   asm volatile("st.relaxed.gpu.global.u64 [%0], %1;" ::"l"(word), "l"(value) : "memory");
 }
@@ -152,10 +158,10 @@ __device__ __noinline__ void measure_waves(const ListSearch& search) {
   }
   if (s.wave->member == 0) {
     if (warp_id() == 0) {
-      bool measured;
-      do {
-        measured = static_cast<uint32_t>(team_load(reinterpret_cast<const uint64_t*>(&team.claimed)) >> 32) == parts;
-      } while (__all_sync(kAllLanes, measured) == 0);
+      Patience patience;
+      while (__all_sync(kAllLanes, team_load(&team.measured) == parts) == 0) {
+        patience.wait();
+      }
       __threadfence();
     }
     cta_sync<S::kWarps>();
@@ -196,7 +202,7 @@ __device__ __noinline__ void await_wave(const ListSearch& search) {
   const uint32_t seen = s.wave->tag;
   // all lanes have read the tag before one of them changes it, which votes do not ensure
   __syncwarp();
-  while (true) {
+  for (Patience patience;; patience.wait()) {
     const uint64_t low = team_load(words + lane_id());
     const uint64_t high = team_load(words + second);
     const uint32_t tag = static_cast<uint32_t>(low >> 32);
@@ -272,7 +278,9 @@ __device__ __noinline__ void await_found(const ListSearch& search) {
   const uint64_t* found = team_of(s.search).found;
   const uint32_t tag = s.wave->tag;
   bool all;
+  Patience patience;
   do {
+    patience.wait();
     all = true;
     for (uint32_t piece = lane_id(); piece < wave.pieces; piece += 32) {
       if (piece % wave.blocks != 0) {

@@ -46,8 +46,7 @@ __device__ __noinline__ void pick_next(const ListSearch& search, bool all) {
   const Wave wave = wave_of(s.wave->words);
   uint32_t blocks = 1;
   if (has_team(s.search)) {
-    blocks = static_cast<uint32_t>(team_load(
-        reinterpret_cast<const uint64_t*>(&team_of(s.search).arrived)));
+    blocks = team_load(&team_of(s.search).arrived);
   }
   if (s.wave->picked_first == s.wave->picked_count) {
     uint32_t largest = 0;

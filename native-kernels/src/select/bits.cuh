@@ -94,8 +94,8 @@ struct Candidates {
   }
 };
 
-// Reads a part of a row. After a sorting, columns of earlier tiles have lower ids if ids are columns, so that of later
-// keys that equal the k-th best none is wanted.
+// Reads a part of a row. After a sorting, columns of earlier tiles are lower, so that of later keys that equal the k-th
+// best none is wanted.
 template <int B, int V, typename Best>
 __device__ __forceinline__ void scan_part(const Row& row, Best& best) {
   const uint32_t step = B * 4 * V;
@@ -109,20 +109,12 @@ __device__ __forceinline__ void scan_part(const Row& row, Best& best) {
         pending &= tile.valid(row.end);
       }
       uint32_t refused = 0;
-      if (again ? pending != 0 : tile.any_below(best.limit, best.guessed || row.has_ids())) {
-        if (row.has_ids()) {
-          pending &= tile.not_above(best.limit);
-          for (; pending != 0; pending &= pending - 1) {
-            const uint32_t i = __ffs(pending) - 1;
-            refused |= best.offer(row.pair(tile.column(i))) ? 0 : 1u << i;
-          }
-        } else {
+      if (again ? pending != 0 : tile.any_below(best.limit, best.guessed)) {
 #pragma unroll
-          for (int i = 0; i < 4 * V; i++) {
-            if (!(tile.key(i) > best.limit) && (pending >> i & 1) != 0 &&
-                !best.offer(make_pair(tile.key(i), tile.column(i)))) {
-              refused |= 1u << i;
-            }
+        for (int i = 0; i < 4 * V; i++) {
+          if (!(tile.key(i) > best.limit) && (pending >> i & 1) != 0 &&
+              !best.offer(make_pair(tile.key(i), tile.column(i)))) {
+            refused |= 1u << i;
           }
         }
       }

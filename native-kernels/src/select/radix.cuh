@@ -120,7 +120,7 @@ __device__ __forceinline__ void each_pair(const Row& row, Take take) {
 #pragma unroll
     for (int i = 0; i < 4 * V; i++) {
       if (tile.column(i) < row.end) {
-        take(make_pair(tile.key(i), row.id(tile.column(i))));
+        take(make_pair(tile.key(i), tile.column(i)));
       }
     }
   }
@@ -140,7 +140,7 @@ __device__ __forceinline__ void emit_up_to(const Select& p, uint32_t index, cons
 #pragma unroll
       for (int i = 0; i < 4 * V; i++) {
         if (!(tile.key(i) > limit) && tile.column(i) < row.end &&
-            make_pair(tile.key(i), row.id(tile.column(i))) <= last) {
+            make_pair(tile.key(i), tile.column(i)) <= last) {
           wanted |= 1u << i;
         }
       }
@@ -149,7 +149,7 @@ __device__ __forceinline__ void emit_up_to(const Select& p, uint32_t index, cons
 #pragma unroll
     for (int i = 0; i < 4 * V; i++) {
       if ((wanted >> i & 1) != 0) {
-        put_result(p, index, place++, make_pair(tile.key(i), row.id(tile.column(i))));
+        put_result(p, index, place++, make_pair(tile.key(i), tile.column(i)));
       }
     }
   }

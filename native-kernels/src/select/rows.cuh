@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "cta.cuh"
 #include "vamana/select/pair.h"
 #include "vamana/select/select.h"
 
@@ -11,25 +12,17 @@ namespace select {
 
 struct Row {
   const float* keys;
-  const uint32_t* ids;  // or null
-  uint32_t begin;       // columns of this block
+  uint32_t begin;  // columns of this block
   uint32_t end;
 
-  __device__ __forceinline__ bool has_ids() const { return ids != nullptr; }
-
-  __device__ __forceinline__ uint32_t id(uint32_t column) const {
-    return has_ids() ? __ldg(ids + column) : column;
-  }
-
   __device__ __forceinline__ Pair pair(uint32_t column) const {
-    return make_pair(__ldg(keys + column), id(column));
+    return make_pair(__ldg(keys + column), column);
   }
 };
 
 __device__ __forceinline__ Row whole_row(const Select& p, uint32_t row) {
   const uint64_t first = static_cast<uint64_t>(row) * p.stride;
-  return {reinterpret_cast<const float*>(p.keys) + first,
-          p.ids == 0 ? nullptr : reinterpret_cast<const uint32_t*>(p.ids) + first, 0, p.n};
+  return {reinterpret_cast<const float*>(p.keys) + first, 0, p.n};
 }
 
 // The part of a row that a block of a grid of rows * partitions has.
@@ -84,16 +77,6 @@ struct Tile {
 #pragma unroll
     for (int i = 0; i < 4 * V; i++) {
       mask |= column(i) < end ? 1u << i : 0;
-    }
-    return mask;
-  }
-
-  // A bit for each key that is at most the limit, or all if that is NaN.
-  __device__ __forceinline__ uint32_t not_above(float limit) const {
-    uint32_t mask = 0;
-#pragma unroll
-    for (int i = 0; i < 4 * V; i++) {
-      mask |= !(key(i) > limit) ? 1u << i : 0;
     }
     return mask;
   }

@@ -1,7 +1,7 @@
 // Sample Select (thesis of Hanak, section 4.3) with three buckets: two elements of a sorted random
 // sample bound the k-th pair. One pass over the row counts what is below the lower one and keeps what
-// is between them, a few percent, among which the k-th is found by digits. In one stage that pass
-// writes what is below to the results at once; in two, a second pass writes all up to the k-th.
+// is between them, a few percent, among which the k-th is found by digits. That pass
+// writes what is below to the results at once.
 #pragma once
 
 #include <cstdint>
@@ -63,7 +63,7 @@ struct WarpPlaces {
 };
 
 // Blocks are rows * partitions.
-template <int B, int V, bool ONE_STAGE>
+template <int B, int V>
 __device__ __forceinline__ void split_row(const Select& p) {
   const uint32_t index = blockIdx.x / p.partitions;
   const Row row = part_of_row(p, index, blockIdx.x % p.partitions);
@@ -82,7 +82,7 @@ __device__ __forceinline__ void split_row(const Select& p) {
 #pragma unroll
       for (int i = 0; i < 4 * V; i++) {
         if (!(tile.key(i) > limit) && tile.column(i) < row.end) {
-          const Pair pair = make_pair(tile.key(i), row.id(tile.column(i)));
+          const Pair pair = make_pair(tile.key(i), tile.column(i));
           below |= pair < low ? 1u << i : 0;
           between |= pair >= low && pair < high ? 1u << i : 0;
         }
@@ -96,18 +96,18 @@ __device__ __forceinline__ void split_row(const Select& p) {
         const bool has = (between >> i & 1) != 0;
         const uint32_t at = places.take(has);
         if (has && at < p.capacity) {
-          kept[at] = make_pair(tile.key(i), row.id(tile.column(i)));
+          kept[at] = make_pair(tile.key(i), tile.column(i));
         }
       }
     }
-    if (ONE_STAGE && __any_sync(0xFFFFFFFFu, below != 0) != 0) {
+    if (__any_sync(0xFFFFFFFFu, below != 0) != 0) {
       WarpPlaces places(__popc(below), &state->emitted);
 #pragma unroll
       for (int i = 0; i < 4 * V; i++) {
         const bool has = (below >> i & 1) != 0;
         const uint32_t at = places.take(has);
         if (has && at < p.k) {
-          put_result(p, index, at, make_pair(tile.key(i), row.id(tile.column(i))));
+          put_result(p, index, at, make_pair(tile.key(i), tile.column(i)));
         }
       }
     }
@@ -120,7 +120,7 @@ __device__ __forceinline__ void split_row(const Select& p) {
 
 // A block for each row. If the sample misled, which its margin makes rare, the whole row is looked at
 // again.
-template <int B, int T, int V, bool ONE_STAGE>
+template <int B, int T, int V>
 __device__ __forceinline__ void finish_row(const Select& p, RadixShared<B>& shared, Pair* list) {
   SampleState* state = sample_state(p, blockIdx.x);
   const Pair* kept = sample_pairs(p, blockIdx.x);
@@ -139,15 +139,6 @@ __device__ __forceinline__ void finish_row(const Select& p, RadixShared<B>& shar
     last = kth_pair<B, T>(candidates, p.k - below - 1, shared, list, each_kept);
   } else {
     last = p.k < p.n ? kth_pair<B, T>(p.n, p.k - 1, shared, list, each_of_row) : kNoPair;
-  }
-  if (!ONE_STAGE) {
-    if (threadIdx.x == 0) {
-      // what the second pass takes for below the lower splitter
-      state->low = last == kNoPair ? kNoPair : last + 1;
-      state->high = state->low;
-      state->emitted = 0;
-    }
-    return;
   }
   if (threadIdx.x == 0) {
     shared.filled = bounded ? below : 0;

@@ -13,31 +13,24 @@
 
 // What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
 // blocks of two, four and eight.
-#define VAMANA_WALK(name, policy, blocks, warps) \
-  VAMANA_WALK_KERNELS(walk_##name, policy, false, blocks, warps)
-
-// Kernels that add up the cycles of each stage as well.
-#define VAMANA_PROFILED_WALK(name, policy, blocks, warps) \
-  VAMANA_WALK_KERNELS(profile_##name, policy, true, blocks, warps)
-
-#define VAMANA_WALK_KERNELS(prefix, policy, profile, blocks, warps)   \
+#define VAMANA_WALK(name, policy, blocks, warps)                       \
   extern "C" __global__ void __launch_bounds__(32, blocks)            \
-      prefix##_w1(const __grid_constant__ vamana::Walk walk) {        \
-    vamana::walk_items<vamana::policy, 1, profile>(walk);             \
+      walk_##name##_w1(const __grid_constant__ vamana::Walk walk) {        \
+    vamana::walk_items<vamana::policy, 1>(walk);             \
   }                                                                   \
   extern "C" __global__ void __launch_bounds__(64, warps / 2)         \
-      prefix##_w2(const __grid_constant__ vamana::Walk walk) {        \
-    vamana::walk_items<vamana::policy, 2, profile>(walk);             \
+      walk_##name##_w2(const __grid_constant__ vamana::Walk walk) {        \
+    vamana::walk_items<vamana::policy, 2>(walk);             \
   }                                                                   \
   extern "C" __global__ void __launch_bounds__(128, warps / 4)        \
-      prefix##_w4(const __grid_constant__ vamana::Walk walk) {        \
-    vamana::walk_items<vamana::policy, 4, profile>(walk);             \
+      walk_##name##_w4(const __grid_constant__ vamana::Walk walk) {        \
+    vamana::walk_items<vamana::policy, 4>(walk);             \
   }                                                                   \
   extern "C" __global__ void __launch_bounds__(256, warps / 8)        \
-      prefix##_w8(const __grid_constant__ vamana::Walk walk) {        \
-    vamana::walk_items<vamana::policy, 8, profile>(walk);             \
+      walk_##name##_w8(const __grid_constant__ vamana::Walk walk) {        \
+    vamana::walk_items<vamana::policy, 8>(walk);             \
   }                                                                   \
   extern "C" __global__ void __launch_bounds__(512, 1)                \
-      prefix##_w16(const __grid_constant__ vamana::Walk walk) {       \
-    vamana::walk_items<vamana::policy, 16, profile>(walk);            \
+      walk_##name##_w16(const __grid_constant__ vamana::Walk walk) {       \
+    vamana::walk_items<vamana::policy, 16>(walk);            \
   }

@@ -31,7 +31,7 @@ __device__ __forceinline__ uint32_t mark_parents(W& w, uint32_t wanted) {
         if (w.expanded_count + count < w.walk.expanded_capacity) {
           w.expanded[w.expanded_count + count] = key_ordinal(key);
         } else {
-          w.control.flags = kOverflow;
+          atomicOr(&w.control.flags, static_cast<uint32_t>(kOverflow));
         }
       }
     }

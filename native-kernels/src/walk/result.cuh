@@ -58,9 +58,7 @@ __device__ __forceinline__ void finish(W& w) {
   bool accepted_only = exact_keys;
   if (w.control.flags == 0 && exact_keys == false) {
     if (segment.raw != 0) {
-      w.lap(kPick);
       rerank(w);
-      w.lap(kRerank);
     } else {
       flags |= kApproximate;
       wanted = item.capacity;

@@ -39,7 +39,7 @@ __device__ __forceinline__ void add_entry_points(W& w) {
       }
       bool valid = i <= item.entry_count;
       if (valid && ordinal >= segment.size) {
-        w.control.flags = kCorrupt;
+        atomicOr(&w.control.flags, static_cast<uint32_t>(kCorrupt));
         valid = false;
       }
       const uint32_t ordinals[1] = {ordinal};
@@ -102,7 +102,7 @@ __device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS
     if (slots[i] < w.control.segment.size) {
       valid |= 1u << i;
     } else if (slots[i] != kUnusedSlot) {
-      w.control.flags = kCorrupt;
+      atomicOr(&w.control.flags, static_cast<uint32_t>(kCorrupt));
     }
   }
   uint32_t add = valid;

@@ -43,12 +43,8 @@ __device__ __forceinline__ void clear_taken(W& w) {
   }
 }
 
-// Stages whose cycles the profiling kernels add up.
-enum Stage { kPrepare, kPick, kRows, kDistances, kMerge, kRerank, kWrite, kStages };
-
-// Everything a block knows of its item; the same in all threads. PROFILE adds the cycles of each
-// stage to kStages 64-bit words at the start of the scratch, which then has no other use.
-template <uint32_t POLICY, int WARPS, bool PROFILE>
+// Everything a block knows of its item; the same in all threads.
+template <uint32_t POLICY, int WARPS>
 struct WalkState {
   static constexpr uint32_t kPolicy = POLICY;
   static constexpr int kWarps = WARPS;
@@ -84,7 +80,6 @@ struct WalkState {
   float query_norm2;  // |q|^2; of a query of bytes an integer, as bits, where Sums are integers
   bool complete;
   bool begun = false;  // whether the block has had an item
-  long long lap_start;
 
   __device__ WalkState(const Walk& parameters, uint8_t* shared)
       : walk(parameters), control(*reinterpret_cast<Control*>(shared)) {
@@ -101,19 +96,6 @@ struct WalkState {
       scratch += static_cast<uint64_t>(walk.subspaces) * kCentroids * 4;
     }
     expanded = reinterpret_cast<uint32_t*>(scratch);
-  }
-
-  __device__ __forceinline__ void start_laps() { lap_start = PROFILE ? clock64() : 0; }
-
-  __device__ __forceinline__ void lap(Stage stage) {
-    if constexpr (PROFILE) {
-      long long now = clock64();
-      if (threadIdx.x == 0) {
-        atomicAdd(reinterpret_cast<unsigned long long*>(walk.scratch) + stage,
-                  static_cast<unsigned long long>(now - lap_start));
-      }
-      lap_start = clock64();
-    }
   }
 };
 

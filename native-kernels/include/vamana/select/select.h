@@ -10,12 +10,10 @@
 namespace vamana {
 namespace select {
 
-// A row's k smallest keys by pair.h's order go to out_keys and out_ids. Where n < k, the places from
+// A row's k smallest keys by pair.h's order go to out_keys and out_ids; a key's id is its column. Where n < k, the places from
 // n on hold NaN and kNoId. All arrays are the device's.
 struct Select {
   uint64_t keys;      // rows of stride floats, the first n of which count; 16-byte aligned
-  uint64_t ids;       // rows of stride uint32, distinct within a row; 16-byte aligned; or 0, and a
-                      // key's id is its column
   uint64_t out_keys;  // rows of k floats
   uint64_t out_ids;   // rows of k uint32
   uint64_t scratch;   // what the kernel needs, see below; 256-byte aligned
@@ -31,11 +29,10 @@ struct Select {
   uint32_t reserved;
 };
 
-static_assert(sizeof(Select) == 80, "Select");
+static_assert(sizeof(Select) == 72, "Select");
 
 constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
 constexpr uint32_t kMaxShortK = 2048;    // of select_bits_*
-constexpr uint32_t kMaxGlobalK = 16384;  // of select_bits_global
 
 // How many columns each of the partitions of a row has: a multiple of 4, the last may have less.
 VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {
@@ -52,16 +49,6 @@ constexpr uint32_t kCounterBytes = 8 * kMaxSharedRows;
 VAMANA_HD uint64_t partition_scratch_bytes(uint32_t rows, uint32_t partitions, uint32_t k) {
   return partitions == 1 ? 0
                          : kCounterBytes + static_cast<uint64_t>(rows) * partitions * k * 8;
-}
-
-// A power of two from 32, at least k: pairs of a row in scratch of select_bits_global, and in shared
-// memory of the kernels that are there for comparison.
-VAMANA_HD uint32_t global_size(uint32_t k) {
-  uint32_t size = 32;
-  while (size < k) {
-    size *= 2;
-  }
-  return size;
 }
 
 }  // namespace select

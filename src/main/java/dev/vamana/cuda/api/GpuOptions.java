@@ -1,7 +1,6 @@
 package dev.vamana.cuda.api;
 
 import dev.vamana.cuda.batch.BatchOptions;
-import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.CostModel;
@@ -22,8 +21,6 @@ import java.util.function.Consumer;
  * @param firstRetryNanos time from the loss of a context to the first attempt to open a new one; it
  *     doubles with every failed attempt
  * @param maxRetryNanos longest time between attempts
- * @param hostFetch options of {@link dev.vamana.cuda.memory.Placement#HOST_FETCH}; null for
- *     defaults that suit the machine and the device
  * @param workers threads among which the CPU's items of a batch are divided
  * @param hostMemory account of pinned memory in use by batches; it may refuse memory
  * @param plans how plans are chosen
@@ -42,7 +39,6 @@ public record GpuOptions(
     boolean waitForUpload,
     long firstRetryNanos,
     long maxRetryNanos,
-    FetchOptions hostFetch,
     Workers workers,
     HostMemoryAccount hostMemory,
     PlanOptions plans,
@@ -71,7 +67,6 @@ public record GpuOptions(
           false,
           1_000_000_000L,
           60_000_000_000L,
-          null,
           Workers.callingThread(),
           HostMemoryAccount.UNLIMITED,
           new PlanOptions(PlanMode.AUTO, CostModel.shipped()),
@@ -125,11 +120,6 @@ public record GpuOptions(
   /** Returns these options with other threads for the CPU's items. */
   public GpuOptions withWorkers(Workers newWorkers) {
     return with(draft -> draft.workers = newWorkers);
-  }
-
-  /** Returns these options with other host-fetch options. */
-  public GpuOptions withHostFetch(FetchOptions newHostFetch) {
-    return with(draft -> draft.hostFetch = newHostFetch);
   }
 
   /** Returns these options with another account of pinned memory. */
@@ -205,7 +195,6 @@ public record GpuOptions(
     boolean waitForUpload;
     long firstRetryNanos;
     long maxRetryNanos;
-    FetchOptions hostFetch;
     Workers workers;
     HostMemoryAccount hostMemory;
     PlanOptions plans;
@@ -220,7 +209,6 @@ public record GpuOptions(
       waitForUpload = options.waitForUpload;
       firstRetryNanos = options.firstRetryNanos;
       maxRetryNanos = options.maxRetryNanos;
-      hostFetch = options.hostFetch;
       workers = options.workers;
       hostMemory = options.hostMemory;
       plans = options.plans;
@@ -237,7 +225,6 @@ public record GpuOptions(
           waitForUpload,
           firstRetryNanos,
           maxRetryNanos,
-          hostFetch,
           workers,
           hostMemory,
           plans,

@@ -179,8 +179,7 @@ final class DeviceBuild implements AutoCloseable {
     int stride = plan.vectorStride();
     MemorySegment host = memory.hostVectors();
     if (host == null) {
-      DeviceRows rows =
-          new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension(), false);
+      DeviceRows rows = new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension());
       transfers.bring(source, rows, task.workers(), task.abort());
     } else {
       task.workers()

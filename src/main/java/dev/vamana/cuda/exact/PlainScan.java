@@ -102,10 +102,10 @@ final class PlainScan {
       int groups = (now + width - 1) / width;
       int blocks = blocks(candidates, width) * groups;
       launch(kernel(rows, width), blocks, THREADS, sharedBytes(rows, width, 0), parameters, stream);
-      SelectRows scored = new SelectRows(address, 0, now, candidates, (int) scoreStride);
+      SelectRows scored = new SelectRows(address, now, candidates, (int) scoreStride);
       long size = (long) now * k * Float.BYTES;
       long keys = selected.ensure(2 * size);
-      selection.select(scored, k, true, keys, keys + size, stream);
+      selection.select(scored, k, keys, keys + size, stream);
       parameters
           .address(ExactScanLayout.SELECTED_KEYS, keys)
           .address(ExactScanLayout.SELECTED_CANDIDATES, keys + size);

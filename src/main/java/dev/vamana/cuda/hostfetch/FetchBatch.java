@@ -15,7 +15,6 @@ import dev.vamana.search.QueryVector;
 import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
 
 /**
  * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
@@ -32,7 +31,7 @@ final class FetchBatch {
   private final GatherTeam team;
   private final VectorArena arena;
   private final DriverObjects objects;
-  private final FetchHalf[] halves;
+  private final FetchWalk walk;
   private final FetchReranker reranker;
   private final DeviceBuffer state;
   private final PinnedBuffer requests;
@@ -51,10 +50,9 @@ final class FetchBatch {
     this.driver = driver;
     this.team = team;
     this.objects = new DriverObjects(driver, account, budget);
-    this.arena = new VectorArena(objects, team, options.vectorBytes());
-    this.halves = new FetchHalf[options.halves()];
     try {
-      Arrays.setAll(halves, i -> new FetchHalf(objects, options, team, arena));
+      this.arena = new VectorArena(objects, team, options.vectorBytes());
+      this.walk = new FetchWalk(objects, team, arena);
       this.reranker = new FetchReranker(objects, team, arena);
     } catch (RuntimeException e) {
       Cleanup.after(e, objects::free);
@@ -83,7 +81,7 @@ final class FetchBatch {
       arena.reset(layout.shape());
       team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
       dropUnwanted();
-      walk(many, between);
+      walk(between);
       takeLists();
       reranker.run(slots, layout, requests.address(), between);
       team.forEach(batch.length, CHUNK, (from, to, worker) -> readResults(from, to));
@@ -92,28 +90,14 @@ final class FetchBatch {
     }
   }
 
-  private void walk(boolean many, Runnable between) {
-    int used = many ? halves.length : 1;
-    for (int h = 0; h < used; h++) {
-      int from = (int) ((long) slots.length * h / used);
-      int to = (int) ((long) slots.length * (h + 1) / used);
-      halves[h].begin(slots, from, to, layout, stateAddress, requests.address());
-    }
-    boolean walking = true;
-    while (walking) {
-      walking = false;
-      for (int h = 0; h < used; h++) {
-        if (halves[h].walking()) {
-          halves[h].advance();
-          walking |= halves[h].walking();
-        }
-      }
+  private void walk(Runnable between) {
+    walk.begin(slots, layout, stateAddress, requests.address());
+    while (walk.walking()) {
+      walk.advance();
       dropUnwanted();
       between.run();
     }
-    for (int h = 0; h < used; h++) {
-      halves[h].drain();
-    }
+    walk.drain();
   }
 
   /** Drops slots without a waiting caller. Callers, not this thread, ask for cancellations. */
@@ -171,7 +155,7 @@ final class FetchBatch {
     int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
     step = Math.min(step, slots.length);
     lists.ensure(step * (listBytes + FetchStateLayout.BYTES));
-    long stream = halves[0].stream();
+    long stream = walk.stream();
     for (int from = 0; from < slots.length; from += step) {
       int count = Math.min(step, slots.length - from);
       int first = from;
@@ -240,9 +224,7 @@ final class FetchBatch {
 
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
   void drain() {
-    for (FetchHalf half : halves) {
-      half.stop();
-    }
+    walk.stop();
     objects.synchronize();
   }
 

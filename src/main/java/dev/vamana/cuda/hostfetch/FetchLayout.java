@@ -9,8 +9,8 @@ import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * The memory layout of a batch: offsets in the block of device memory that a step's kernels use,
- * and sizes in pinned memory. {@link FetchLane} makes one for each batch.
+ * The memory layout of a batch: offsets in the block of device memory that its kernels use, and
+ * sizes in pinned memory. {@link FetchLane} makes one for each batch.
  *
  * @param shape shape of all items
  * @param listCapacity keys of a worklist, the largest beam
@@ -34,6 +34,20 @@ record FetchLayout(
   private static final int MAX_VISITED = 1 << 18;
   // limit of each pinned buffer whose size depends on the number of items
   private static final long MAX_PINNED = PinnedBuffer.MAX_BYTES / 4;
+
+  /** Checks what the kernels rely on. */
+  FetchLayout {
+    check("beam", listCapacity, Limits.MAX_BEAM_WIDTH);
+    check("parents", shape.parents(), Limits.MAX_PARENTS);
+    check("dimension", shape.dimension(), Limits.MAX_DIMENSION);
+    check("subspaces", shape.subspaces(), Math.min(shape.dimension(), Limits.MAX_SUBSPACES));
+  }
+
+  private static void check(String name, int value, int most) {
+    if (value < 1 || value > most) {
+      throw new IllegalArgumentException(name + " must be 1 to " + most + ", got " + value);
+    }
+  }
 
   /** Returns the layout for items of a shape. */
   static FetchLayout of(FetchShape shape, List<FetchSlot> slots) {
@@ -63,11 +77,7 @@ record FetchLayout(
   }
 
   private long stateBytesOfOne() {
-    return tableBytes()
-        + 4L * visitedSlots
-        + 8L * listCapacity
-        + 12L * freshCapacity
-        + FetchStateLayout.BYTES;
+    return tableBytes() + 4L * visitedSlots + 8L * listCapacity + FetchStateLayout.BYTES;
   }
 
   /** Floats of a distance table. */
@@ -96,16 +106,8 @@ record FetchLayout(
     return align(visited(items) + 4L * visitedSlots * items);
   }
 
-  long keys(int items) {
-    return align(lists(items) + 8L * listCapacity * items);
-  }
-
-  long ids(int items) {
-    return align(keys(items) + 8L * freshCapacity * items);
-  }
-
   long states(int items) {
-    return align(ids(items) + 4L * freshCapacity * items);
+    return align(lists(items) + 8L * listCapacity * items);
   }
 
   long stateBytes(int items) {

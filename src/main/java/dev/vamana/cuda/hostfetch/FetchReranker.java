@@ -2,8 +2,8 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchGroupLayout;
+import dev.vamana.cuda.kernel.FetchKernels;
 import dev.vamana.cuda.kernel.FetchRerankLayout;
-import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
@@ -162,10 +162,10 @@ final class FetchReranker {
     parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.LIST_CAPACITY, l.k());
     parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.DIMENSION, l.shape().dimension());
     driver.launch(
-        driver.kernel(FetchStep.RERANK),
+        driver.kernel(FetchKernels.RERANK),
         groups,
-        FetchStep.threads(FetchStep.RERANK),
-        FetchRerankLayout.sharedBytes(l.k(), l.shape().dimension()),
+        FetchKernels.THREADS,
+        FetchKernels.rerankSharedBytes(l.k(), l.shape().dimension()),
         parameters,
         buffer.stream);
     driver.record(buffer.used, buffer.stream);

@@ -9,13 +9,8 @@ public final class ExactBlockLayout {
   /** Size of the block. */
   public static final int BYTES = 16;
 
-  /** Number of the scan. */
   public static final long SCAN = 0;
-
-  /** Number of the block among the blocks of its scan. */
   public static final long PART = 4;
-
-  /** Blocks of the scan, 1 to {@link ExactLimits#MOST_PARTS}. */
   public static final long PARTS = 8;
 
   private ExactBlockLayout() {}

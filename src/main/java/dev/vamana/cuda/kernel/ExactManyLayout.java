@@ -9,13 +9,8 @@ public final class ExactManyLayout {
   /** Size of the block. */
   public static final int BYTES = 24;
 
-  /** 64-bit address of an {@link ExactScanLayout} for each scan. */
   public static final long SCANS = 0;
-
-  /** 64-bit address of an {@link ExactBlockLayout} for each block of the launch. */
   public static final long BLOCKS = 8;
-
-  /** Number of blocks, 32 bits. */
   public static final long COUNT = 16;
 
   private ExactManyLayout() {}

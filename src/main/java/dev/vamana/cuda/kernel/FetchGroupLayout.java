@@ -9,13 +9,8 @@ public final class FetchGroupLayout {
   /** Size of the block. */
   public static final int BYTES = 16;
 
-  /** Number of the slot. */
   public static final long SLOT = 0;
-
-  /** Index of the slot's first candidate. */
   public static final long FIRST = 4;
-
-  /** Number of the slot's candidates. */
   public static final long COUNT = 8;
 
   private FetchGroupLayout() {}

@@ -8,19 +8,12 @@ package dev.vamana.cuda.kernel;
 public final class FetchStateLayout {
 
   /** Size of the block. */
-  public static final int BYTES = 72;
+  public static final int BYTES = 56;
 
-  /** Number of nodes whose distance was computed. */
-  public static final long VISITED = 44;
-
-  /** Steps of the walk. */
-  public static final long ITERATIONS = 48;
-
-  /** Entries of the worklist. */
-  public static final long LIST_SIZE = 52;
-
-  /** {@link ResultLayout} flags. Any of them ends the walk. */
-  public static final long FLAGS = 64;
+  public static final long VISITED = 28;
+  public static final long ITERATIONS = 32;
+  public static final long LIST_SIZE = 36;
+  public static final long FLAGS = 44;
 
   private FetchStateLayout() {}
 }

@@ -21,21 +21,8 @@ public final class KMeansSizes {
   /** Most centroids of a subspace. */
   public static final int MAX_CENTROIDS = 8192;
 
-  /** The bytes of a centroid in fixed point are a multiple of this. */
-  public static final int BYTE_STEP = 64;
-
   /** Bytes of a seed candidate. */
   public static final int CANDIDATE_BYTES = 8;
 
-  private static final int BYTE_STAGES = 4;
-
   private KMeansSizes() {}
-
-  /**
-   * Returns the dynamic shared memory of {@code kmeans_assign_bytes}, for a block's rows and for
-   * centroids.
-   */
-  public static int byteSharedBytes(int fixedStride) {
-    return fixedStride * TILE_ROWS + BYTE_STAGES * 2 * TILE_ROWS * BYTE_STEP;
-  }
 }

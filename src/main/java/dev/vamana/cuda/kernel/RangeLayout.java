@@ -10,19 +10,10 @@ public final class RangeLayout {
   /** Size of the block. */
   public static final int BYTES = 32;
 
-  /** Address of rows of {@code SOURCE_STRIDE} bytes that begin with {@code DIMENSION} floats. */
   public static final long SOURCE = 0;
-
-  /** Address of a {@link RangeResultLayout}, all zero before the first launch. */
   public static final long RESULT = 8;
-
-  /** Number of rows. */
   public static final long ROWS = 16;
-
-  /** Components of a row. */
   public static final long DIMENSION = 24;
-
-  /** Bytes between rows, a multiple of 4. */
   public static final long SOURCE_STRIDE = 28;
 
   private RangeLayout() {}

@@ -9,13 +9,8 @@ public final class RangeResultLayout {
   /** Size of the block. */
   public static final int BYTES = 16;
 
-  /** Sortable bits of the largest finite component; 0 if there is none. */
   public static final long HIGHEST = 0;
-
-  /** Complement of the sortable bits of the smallest finite component; 0 if there is none. */
   public static final long LOWEST = 4;
-
-  /** The {@code FLAG} constants that apply. */
   public static final long FLAGS = 8;
 
   /** Flag: a component is not one of the integers 0 to 255. */

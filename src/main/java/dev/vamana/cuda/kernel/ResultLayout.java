@@ -9,16 +9,9 @@ public final class ResultLayout {
   /** Size without the hits. */
   public static final int BYTES = 16;
 
-  /** Number of hits. */
   public static final long COUNT = 0;
-
-  /** Number of nodes whose distance was computed. */
   public static final long VISITED = 4;
-
-  /** The {@code FLAG} constants that apply. */
   public static final long FLAGS = 8;
-
-  /** Steps of the walk. */
   public static final long ITERATIONS = 12;
 
   /** Flag: the walk ended before its visit limit. */

@@ -10,40 +10,17 @@ public final class WalkLayout {
   /** Size of the block. */
   public static final int BYTES = 64;
 
-  /** Address of {@code COUNT} addresses of {@link ItemLayout}s; see {@link #FLAG_SIDE_BY_SIDE}. */
   public static final long ITEMS = 0;
-
-  /** Address of a 32-bit counter in device memory, zero at launch. */
   public static final long COUNTER = 8;
-
-  /** Address of {@code SCRATCH_STRIDE} bytes per block; or 0. */
   public static final long SCRATCH = 16;
-
-  /** Bytes of scratch of one block. */
   public static final long SCRATCH_STRIDE = 24;
-
-  /** Number of items. */
   public static final long COUNT = 32;
-
-  /** Largest beam of the items. */
   public static final long LIST_CAPACITY = 36;
-
-  /** Most keys of a step, over the items; a multiple of 32. */
   public static final long FRESH_CAPACITY = 40;
-
-  /** Slots of the visited table, a power of two. */
   public static final long VISITED_SLOTS = 44;
-
-  /** Largest dimension of the items. */
   public static final long DIMENSION = 48;
-
-  /** Most subspaces of the items; 0 for exact policies. */
   public static final long SUBSPACES = 52;
-
-  /** Number of expanded nodes that the scratch memory holds; 0 if no item needs them. */
   public static final long EXPANDED_CAPACITY = 56;
-
-  /** The requested {@code FLAG} constants. */
   public static final long FLAGS = 60;
 
   /** Flag: pick and fetch the next row before sorting (BANG, section 4.6). */

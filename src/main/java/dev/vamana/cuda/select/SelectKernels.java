@@ -21,12 +21,12 @@ final class SelectKernels {
   static final int LARGE_TILE = 16_384;
 
   /** Lengths of lists for which there is a kernel {@code select_bits_<length>}. */
-  static final List<Integer> LISTS = List.of(512, 1_024, 2_048, 4_096, 8_192);
+  static final List<Integer> LISTS = List.of(512, 1_024, 2_048, 4_096);
 
   private SelectKernels() {}
 
   /** Returns the threads of {@code select_bits_<size>}. */
   static int bitsThreads(int size) {
-    return size <= 2_048 ? 256 : size <= 4_096 ? 512 : 1_024;
+    return size <= 2_048 ? 256 : 512;
   }
 }

@@ -7,8 +7,7 @@ import java.util.regex.Pattern;
 /**
  * A selection algorithm with its parameters. Its text form is {@code family:size/partitions},
  * without a size that is 0 and without a single partition, for instance {@code bits:2048/264},
- * {@code sample/8}. {@link SelectTable} chooses among them; the benchmark compares them with
- * others.
+ * {@code sample/8}. {@link SelectTable} chooses among them.
  *
  * @param family the algorithm
  * @param size pairs of the list of {@code bits}; 0 for others
@@ -88,7 +87,7 @@ public record SelectMethod(Family family, int size, int partitions) {
     return digits == null ? otherwise : Integer.parseInt(digits);
   }
 
-  /** Whether results are sorted without a further launch. */
+  /** Whether it leaves sorted results; those of others are sorted by a further launch. */
   public boolean sorts() {
     return family == Family.BITS;
   }

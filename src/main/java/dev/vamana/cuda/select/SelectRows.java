@@ -1,16 +1,14 @@
 package dev.vamana.cuda.select;
 
 /**
- * Rows of keys on the device.
+ * Rows of keys on the device. A key's id is its column.
  *
  * @param keys address of the first row, a multiple of 16
- * @param ids address of rows of 32-bit ids in the same layout as the keys, distinct within a row, a
- *     multiple of 16; or 0 if a key's id is its column
  * @param rows number of rows, at least 1
  * @param n keys of a row, at least 1
  * @param stride floats between rows, a multiple of 4 and at least {@code n}
  */
-public record SelectRows(long keys, long ids, int rows, int n, int stride) {
+public record SelectRows(long keys, int rows, int n, int stride) {
 
   /** Checks the ranges. */
   public SelectRows {
@@ -22,15 +20,14 @@ public record SelectRows(long keys, long ids, int rows, int n, int stride) {
       throw new IllegalArgumentException(
           "stride must be a multiple of 4 and at least " + n + ", got " + stride);
     }
-    if (keys % 16 != 0 || ids % 16 != 0) {
-      throw new IllegalArgumentException(
-          "keys and ids must be aligned to 16 bytes, got " + keys + " and " + ids);
+    if (keys % 16 != 0) {
+      throw new IllegalArgumentException("keys must be aligned to 16 bytes, got " + keys);
     }
   }
 
   /** Returns {@code count} rows from {@code first} on. */
   SelectRows slice(int first, int count) {
     long skipped = 4L * first * stride;
-    return new SelectRows(keys + skipped, ids == 0 ? 0 : ids + skipped, count, n, stride);
+    return new SelectRows(keys + skipped, count, n, stride);
   }
 }

@@ -11,23 +11,21 @@ import java.util.List;
 
 /**
  * Maps numbers of rows, keys and results to the selection method that was measured as fastest.
- * {@link #measured()} returns the shipped table; docs/internals/selection.md has the command that
- * makes it.
+ * {@link #measured()} returns the shipped table, which docs/internals/selection.md describes.
  */
 public final class SelectTable {
 
   private static final String RESOURCE = "select-table.txt";
 
   /**
-   * A measured point, written as {@code rows n k sorted|any method}.
+   * A measured point, written as {@code rows n k method}.
    *
    * @param rows number of rows
    * @param n keys of a row
    * @param k results of a row
-   * @param sorted whether the results had to be sorted
    * @param method the fastest method
    */
-  public record Point(int rows, int n, int k, boolean sorted, SelectMethod method) {
+  public record Point(int rows, int n, int k, SelectMethod method) {
 
     /** Checks that the method accepts n and k. */
     public Point {
@@ -38,21 +36,19 @@ public final class SelectTable {
 
     static Point parse(String line) {
       String[] word = line.strip().split(" +", -1);
-      if (word.length != 5 || (word[3].equals("sorted") || word[3].equals("any")) == false) {
-        throw new IllegalArgumentException(
-            "a line must be 'rows n k sorted|any method', got '" + line + "'");
+      if (word.length != 4) {
+        throw new IllegalArgumentException("a line must be 'rows n k method', got '" + line + "'");
       }
       return new Point(
           Integer.parseInt(word[0]),
           Integer.parseInt(word[1]),
           Integer.parseInt(word[2]),
-          word[3].equals("sorted"),
-          SelectMethod.parse(word[4]));
+          SelectMethod.parse(word[3]));
     }
 
     @Override
     public String toString() {
-      return rows + " " + n + " " + k + " " + (sorted ? "sorted" : "any") + " " + method;
+      return rows + " " + n + " " + k + " " + method;
     }
   }
 
@@ -97,11 +93,11 @@ public final class SelectTable {
    * with at least {@code k} results whose method accepts {@code n} and {@code k}; the smallest k
    * wins ties. Without such a point, a rule of thumb chooses.
    */
-  public SelectMethod choose(int rows, int n, int k, boolean sorted) {
+  public SelectMethod choose(int rows, int n, int k) {
     Point best = null;
     double bestDistance = Double.POSITIVE_INFINITY;
     for (Point point : points) {
-      if (point.sorted() == sorted && point.k() >= k && point.method().accepts(n, k)) {
+      if (point.k() >= k && point.method().accepts(n, k)) {
         double distance = apart(point.rows(), rows) + apart(point.n(), n);
         if (distance < bestDistance || (distance == bestDistance && point.k() < best.k())) {
           best = point;

@@ -12,9 +12,9 @@ import java.util.HashMap;
 import java.util.Map;
 
 /**
- * Selects, from each row, the k smallest keys with their ids. NaN is the largest key; of equal keys
- * the one with the lower id comes first. If a row has fewer than k keys, the remaining places hold
- * NaN and -1. {@code exact.PlainScan} selects hits with it.
+ * Selects, from each row, the k smallest keys with their ids, sorted. NaN is the largest key; of
+ * equal keys the one with the lower id comes first. If a row has fewer than k keys, the remaining
+ * places hold NaN and -1. {@code exact.PlainScan} selects hits with it.
  *
  * <p>One thread at a time may use an instance, and must be bound to the driver. Scratch memory
  * grows as needed up to a limit; rows that need more are processed in slices. All launches must go
@@ -66,31 +66,23 @@ public final class Selection implements Closeable {
    * Selects with the table's method for these sizes.
    *
    * @param k number of keys to select, at least 1
-   * @param sorted whether results have to be sorted
    * @param outKeys address of {@code rows * k} floats
    * @param outIds address of as many ids
    * @return the method that was used
    */
-  public SelectMethod select(
-      SelectRows rows, int k, boolean sorted, long outKeys, long outIds, long stream) {
-    SelectMethod method = table.choose(rows.rows(), rows.n(), k, sorted);
-    select(method, rows, k, sorted, outKeys, outIds, stream);
+  public SelectMethod select(SelectRows rows, int k, long outKeys, long outIds, long stream) {
+    SelectMethod method = table.choose(rows.rows(), rows.n(), k);
+    select(method, rows, k, outKeys, outIds, stream);
     return method;
   }
 
   /**
-   * As {@link #select(SelectRows, int, boolean, long, long, long)}, with a given method.
+   * As {@link #select(SelectRows, int, long, long, long)}, with a given method.
    *
    * @throws IllegalArgumentException if the method does not accept these sizes
    */
   public void select(
-      SelectMethod method,
-      SelectRows rows,
-      int k,
-      boolean sorted,
-      long outKeys,
-      long outIds,
-      long stream) {
+      SelectMethod method, SelectRows rows, int k, long outKeys, long outIds, long stream) {
     if (k < 1) {
       throw new IllegalArgumentException("k must be at least 1, got " + k);
     }
@@ -98,7 +90,7 @@ public final class Selection implements Closeable {
       throw new IllegalArgumentException(
           method + " does not select " + k + " of " + rows.n() + " keys");
     }
-    boolean sort = sorted && method.sorts() == false && k > 1;
+    boolean sort = method.sorts() == false && k > 1;
     long rowBytes = Math.max(rowBytes(method, rows.n(), k), sort ? sortBytes(k) : 0);
     long most = Math.min(rows.rows(), rowBytes == 0 ? rows.rows() : scratchLimit / rowBytes);
     most = Math.min(most, Integer.MAX_VALUE / Math.max(method.partitions(), tiles(k)));
@@ -149,7 +141,6 @@ public final class Selection implements Closeable {
   private void describe(SelectRows rows, int k, long outKeys, long outIds) {
     parameters.fill((byte) 0);
     parameters.set(ValueLayout.JAVA_LONG, SelectLayout.KEYS, rows.keys());
-    parameters.set(ValueLayout.JAVA_LONG, SelectLayout.IDS, rows.ids());
     parameters.set(ValueLayout.JAVA_LONG, SelectLayout.OUT_KEYS, outKeys);
     parameters.set(ValueLayout.JAVA_LONG, SelectLayout.OUT_IDS, outIds);
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.ROWS, rows.rows());
@@ -189,17 +180,6 @@ public final class Selection implements Closeable {
 
   private void large(String kernel, int rows, long stream) {
     launch(kernel, rows, 1, SelectKernels.LARGE_THREADS, SelectKernels.LARGE_SHARED_BYTES, stream);
-  }
-
-  /**
-   * Sorts results that another method has selected.
-   *
-   * @param outKeys address of {@code rows.rows() * k} floats
-   * @param outIds address of as many ids
-   */
-  public void sort(SelectRows rows, int k, long outKeys, long outIds, long stream) {
-    describe(rows, k, outKeys, outIds);
-    sort(rows.rows(), k, stream);
   }
 
   /** Sorts the results of each row. */

@@ -56,11 +56,9 @@ public final class Clusters implements AutoCloseable {
     int dims = rows.dims();
     int longest = (dims + subspaces - 1) / subspaces;
     int parts = rows.count() / KMeansSizes.PART + k;
-    int fixedStride =
-        (dims + KMeansSizes.BYTE_STEP - 1) / KMeansSizes.BYTE_STEP * KMeansSizes.BYTE_STEP;
     long each = (long) subspaces * rows.count() * Integer.BYTES;
     long chunks = (rows.count() + KMeansSizes.CHUNK - 1L) / KMeansSizes.CHUNK;
-    boolean shorts = Launcher.shortLength(longest, k, rows.bytes()) > 0;
+    boolean shorts = Launcher.shortLength(longest, k) > 0;
     if (k > KMeansSizes.MAX_CENTROIDS) {
       throw new IllegalArgumentException(
           "k must be at most " + KMeansSizes.MAX_CENTROIDS + ", got " + k);
@@ -81,9 +79,7 @@ public final class Clusters implements AutoCloseable {
       (long) subspaces * parts * longest * Double.BYTES,
       (long) subspaces * pool * KMeansSizes.CANDIDATE_BYTES,
       shorts ? 0 : (long) subspaces * pool * longest * Float.BYTES,
-      subspaces * chunks * Double.BYTES,
-      rows.bytes() ? 2L * k * fixedStride : 0,
-      rows.bytes() ? (long) k * Long.BYTES : 0
+      subspaces * chunks * Double.BYTES
     };
     long[] fields = {
       KMeansLayout.CENTROIDS,
@@ -97,9 +93,7 @@ public final class Clusters implements AutoCloseable {
       KMeansLayout.SUMS,
       KMeansLayout.CANDIDATES,
       KMeansLayout.COLUMNS,
-      KMeansLayout.CHUNK_ERRORS,
-      KMeansLayout.FIXED,
-      KMeansLayout.KEYS
+      KMeansLayout.CHUNK_ERRORS
     };
     long total = 0;
     for (long size : sizes) {
@@ -124,7 +118,6 @@ public final class Clusters implements AutoCloseable {
     set(KMeansLayout.POOL, pool);
     set(KMeansLayout.PART_CAPACITY, parts);
     set(KMeansLayout.MAX_LENGTH, longest);
-    set(KMeansLayout.FIXED_STRIDE, fixedStride);
   }
 
   private void set(long field, int value) {
@@ -142,7 +135,7 @@ public final class Clusters implements AutoCloseable {
     }
     beginLevel();
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
-    launcher.seed(parameters, rows.bytes(), stream);
+    launcher.seed(parameters, stream);
     readStates();
   }
 
@@ -183,8 +176,8 @@ public final class Clusters implements AutoCloseable {
     boolean done = false;
     while (made < most && done == false) {
       abort.check();
-      launcher.assign(parameters, rows.bytes(), stream);
-      launcher.update(parameters, rows.bytes(), stream);
+      launcher.assign(parameters, stream);
+      launcher.update(parameters, stream);
       readStates();
       made++;
       done = true;

@@ -107,7 +107,7 @@ abstract class FedRows implements DeviceResource {
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.ROWS, rows[number]);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
     place(answers[number], count);
-    device.launcher().assign(parameters, false, buffer.stream());
+    device.launcher().assign(parameters, buffer.stream());
     MemorySegment found = buffer.memory().asSlice(rowBytes, (long) count * answerBytes);
     driver.copyFromDevice(found, answers[number], buffer.stream());
     buffer.after(() -> target.take(found, first, count));

@@ -33,18 +33,18 @@ final class Launcher {
   /**
    * Returns the length to which the kernels for short sub-vectors pad, or 0 if they do not apply.
    */
-  static int shortLength(int longest, int k, boolean bytes) {
+  static int shortLength(int longest, int k) {
     for (int length : SHORT_LENGTHS) {
-      if (bytes == false && longest <= length && k * length * Float.BYTES <= SHORT_SHARED_BYTES) {
+      if (longest <= length && k * length * Float.BYTES <= SHORT_SHARED_BYTES) {
         return length;
       }
     }
     return 0;
   }
 
-  /** As {@link #shortLength(int, int, boolean)}, for the parameters {@code p}. */
-  private static int shortLength(MemorySegment p, boolean bytes) {
-    return shortLength(get(p, KMeansLayout.MAX_LENGTH), get(p, KMeansLayout.K), bytes);
+  /** As {@link #shortLength(int, int)}, for the parameters {@code p}. */
+  private static int shortLength(MemorySegment p) {
+    return shortLength(get(p, KMeansLayout.MAX_LENGTH), get(p, KMeansLayout.K));
   }
 
   private static int get(MemorySegment p, long field) {
@@ -52,15 +52,11 @@ final class Launcher {
   }
 
   /** Finds the nearest centroid of all rows. */
-  void assign(MemorySegment p, boolean bytes, long stream) {
+  void assign(MemorySegment p, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int k = get(p, KMeansLayout.K);
-    int length = shortLength(p, bytes);
-    if (bytes) {
-      launch("kmeans_fix", k, THREADS, 0, p, stream);
-      int shared = KMeansSizes.byteSharedBytes(get(p, KMeansLayout.FIXED_STRIDE));
-      launch("kmeans_assign_bytes", of(p, KMeansSizes.TILE_ROWS), THREADS, shared, p, stream);
-    } else if (length > 0) {
+    int length = shortLength(p);
+    if (length > 0) {
       long blocks = of(p, KMeansSizes.SHORT_ROWS) * subspaces;
       launch("kmeans_assign_" + length, blocks, THREADS, k * length * Float.BYTES, p, stream);
     } else {
@@ -70,36 +66,40 @@ final class Launcher {
   }
 
   /** Moves centroids to the means of their rows, and draws new ones for empty clusters. */
-  void update(MemorySegment p, boolean bytes, long stream) {
+  void update(MemorySegment p, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int k = get(p, KMeansLayout.K);
-    int length = shortLength(p, bytes);
+    int length = shortLength(p);
     long chunks = of(p, KMeansSizes.CHUNK) * subspaces;
     long count = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT);
     long parts = (count / KMeansSizes.PART + k) * subspaces;
     launch("kmeans_count", chunks, THREADS, 0, p, stream);
     launch("kmeans_place", subspaces, SCAN_THREADS, 0, p, stream);
     launch("kmeans_sort", chunks, WARP, 0, p, stream);
-    launch(bytes ? "kmeans_sum_byte" : "kmeans_sum_float", parts, THREADS, 0, p, stream);
+    launch("kmeans_sum", parts, THREADS, 0, p, stream);
     launch("kmeans_move", striding((long) k * get(p, KMeansLayout.DIMS)), THREADS, 0, p, stream);
     p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 0);
-    String fill = bytes ? "kmeans_fill_byte" : "kmeans_fill_float";
-    launch(length > 0 ? "kmeans_seed_" + length : fill, subspaces, DRAW_THREADS, 0, p, stream);
+    launch(
+        length > 0 ? "kmeans_seed_" + length : "kmeans_fill",
+        subspaces,
+        DRAW_THREADS,
+        0,
+        p,
+        stream);
     launch("kmeans_finish", subspaces, SCAN_THREADS, 0, p, stream);
   }
 
   /** Draws all centroids from the rows. */
-  void seed(MemorySegment p, boolean bytes, long stream) {
+  void seed(MemorySegment p, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
-    int length = shortLength(p, bytes);
+    int length = shortLength(p);
     if (length > 0) {
       p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 1);
       launch("kmeans_seed_" + length, subspaces, DRAW_THREADS, 0, p, stream);
       return;
     }
     long components = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT) * get(p, KMeansLayout.DIMS);
-    String gather = bytes ? "kmeans_gather_byte" : "kmeans_gather_float";
-    launch(gather, striding(components), THREADS, 0, p, stream);
+    launch("kmeans_gather", striding(components), THREADS, 0, p, stream);
     for (int step = 0; step < get(p, KMeansLayout.K); step++) {
       p.set(ValueLayout.JAVA_INT, KMeansLayout.STEP, step);
       launch("kmeans_draw", subspaces, DRAW_THREADS, 0, p, stream);

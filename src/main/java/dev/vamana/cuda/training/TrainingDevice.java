@@ -130,7 +130,7 @@ public final class TrainingDevice {
         abort,
         () -> {
           try (Block block = new Block(driver, budget, (long) n * dims * Float.BYTES)) {
-            DeviceRows rows = new DeviceRows(block.address(), dims * Float.BYTES, n, dims, false);
+            DeviceRows rows = new DeviceRows(block.address(), dims * Float.BYTES, n, dims);
             return leavingNothing(
                 () -> {
                   upload(source, rows, workers, abort);

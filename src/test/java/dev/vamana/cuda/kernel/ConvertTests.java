@@ -50,14 +50,11 @@ public class ConvertTests extends KernelTestCase {
   }
 
   private static void launch(String kernel, NativeStruct parameters) {
-    assertEquals(
-        library.vamana_host_error(),
-        0,
-        library.vamana_host_launch(kernel, HostLibrary.pointer(parameters.memory())));
+    HostKernels.of(library).find(kernel).run(2, 256, 0, parameters.memory());
   }
 
   private static NativeStruct range(Arena arena, Rows... all) {
-    NativeStruct result = new NativeStruct(library, "RangeResult", arena);
+    NativeStruct result = new NativeStruct("RangeResult", arena);
     for (Rows rows : all) {
       launch("convert_range", range(arena, rows, result));
     }
@@ -65,7 +62,7 @@ public class ConvertTests extends KernelTestCase {
   }
 
   private static NativeStruct range(Arena arena, Rows rows, NativeStruct result) {
-    return new NativeStruct(library, "Range", arena)
+    return new NativeStruct("Range", arena)
         .set("source", rows.memory())
         .set("result", result.memory())
         .set("rows", rows.rows())
@@ -104,7 +101,7 @@ public class ConvertTests extends KernelTestCase {
   public void testLaunchesAtOnceJoinOneResult() {
     for (int round = 0; round < 20; round++) {
       try (Arena arena = Arena.ofShared()) {
-        NativeStruct result = new NativeStruct(library, "RangeResult", arena);
+        NativeStruct result = new NativeStruct("RangeResult", arena);
         List<Thread> threads = new ArrayList<>();
         for (int t = 0; t < 4; t++) {
           int value = t - 1;
@@ -156,7 +153,7 @@ public class ConvertTests extends KernelTestCase {
   }
 
   private static NativeStruct convert(Arena arena, Rows rows, MemorySegment target, int stride) {
-    return new NativeStruct(library, "Convert", arena)
+    return new NativeStruct("Convert", arena)
         .set("source", rows.memory())
         .set("target", target)
         .set("rows", rows.rows())
@@ -195,7 +192,7 @@ public class ConvertTests extends KernelTestCase {
       MemorySegment facts = arena.allocate(8L * rows.rows(), 16);
       MemorySegment ownCenter = arena.allocate(4L * center.length, 16);
       MemorySegment.copy(center, 0, ownCenter, ValueLayout.JAVA_FLOAT, 0, center.length);
-      NativeStruct result = new NativeStruct(library, "RangeResult", arena);
+      NativeStruct result = new NativeStruct("RangeResult", arena);
       launch(
           "convert_byte",
           convert(arena, rows, target, stride)
@@ -336,7 +333,7 @@ public class ConvertTests extends KernelTestCase {
 
   private static NativeStruct probe(
       Arena arena, MemorySegment source, MemorySegment target, int rows) {
-    return new NativeStruct(library, "Probe", arena)
+    return new NativeStruct("Probe", arena)
         .set("source", source)
         .set("target", target)
         .set("rows", rows)
@@ -354,23 +351,6 @@ public class ConvertTests extends KernelTestCase {
     }
   }
 
-  public void testReadsGoToTheirRows() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment source = random(arena, 256);
-      MemorySegment target = arena.allocate(4, 4);
-      int folded = 0;
-      for (int word = 0; word < 64; word++) {
-        folded ^= source.getAtIndex(ValueLayout.JAVA_INT, word);
-      }
-      launch("probe_gather", probe(arena, source, target, 1).set("chains", 5));
-      assertEquals(folded, target.get(ValueLayout.JAVA_INT, 0));
-      launch("probe_gather", probe(arena, source, target, 1).set("chains", 3));
-      assertEquals(0, target.get(ValueLayout.JAVA_INT, 0));
-      launch("probe_chase", probe(arena, source, target, 1).set("chains", 3).set("hops", 7));
-      assertEquals(folded, target.get(ValueLayout.JAVA_INT, 0));
-    }
-  }
-
   private static MemorySegment random(Arena arena, int bytes) {
     byte[] content = new byte[bytes];
     random().nextBytes(content);
@@ -382,13 +362,11 @@ public class ConvertTests extends KernelTestCase {
   public void testTrap() {
     try (Arena arena = Arena.ofConfined()) {
       MemorySegment memory = arena.allocate(16, 16);
-      HostKernels kernels = HostKernels.load();
       NativeStruct parameters = probe(arena, memory, memory, 1);
       IllegalStateException trapped =
-          assertThrows(
-              IllegalStateException.class, () -> kernels.launch("probe_trap", parameters.memory()));
+          assertThrows(IllegalStateException.class, () -> launch("probe_trap", parameters));
       assertEquals("probe_trap: trapped", trapped.getMessage());
-      kernels.launch("probe_trap", parameters.set("hops", 0).memory());
+      launch("probe_trap", parameters.set("hops", 0));
     }
   }
 }

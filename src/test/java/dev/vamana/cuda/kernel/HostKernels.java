@@ -8,15 +8,18 @@ import java.util.List;
 
 /**
  * The project's kernels run by the CPU, with which a {@link dev.vamana.cuda.driver.SimulatedDriver}
- * answers searches without a device. A walk whose parameters violate a precondition of the kernels
- * fails with a message that names the precondition.
+ * answers searches without a device. Walks and searches of lists are written anew for one thread
+ * (native-kernels/host); for all other kernels {@link SimtKernels} runs the kernels themselves. A
+ * launch whose parameters violate a precondition of the kernels fails with a message that names it.
  */
 public final class HostKernels implements SimulatedKernels {
 
   private final HostLibrary host;
+  private final SimtKernels fibers;
 
   private HostKernels(HostLibrary host) {
     this.host = host;
+    this.fibers = SimtKernels.of(this, 0, true);
   }
 
   /** Loads them; see {@link HostLibrary#load} for when tests are skipped. */
@@ -32,7 +35,7 @@ public final class HostKernels implements SimulatedKernels {
   @Override
   public Body find(String name) {
     if (host.vamana_host_has_kernel(name) == 0) {
-      return null;
+      return fibers.find(name);
     }
     return (blocks, threads, sharedBytes, parameters) -> {
       check(name, threads, sharedBytes, parameters);
@@ -101,8 +104,9 @@ public final class HostKernels implements SimulatedKernels {
 
   /** Runs a kernel on the calling thread. */
   public void launch(String name, MemorySegment parameters) {
-    if (host.vamana_host_launch(name, HostLibrary.pointer(parameters)) != 0) {
-      throw new IllegalStateException(name + ": " + host.vamana_host_error());
+    String wrong = host.vamana_host_launch(name, HostLibrary.pointer(parameters));
+    if (wrong != null) {
+      throw new IllegalStateException(name + ": " + wrong);
     }
   }
 }

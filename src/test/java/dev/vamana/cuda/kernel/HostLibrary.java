@@ -50,14 +50,6 @@ public interface HostLibrary extends Library {
     }
   }
 
-  int vamana_field_count();
-
-  String vamana_field_name(int field);
-
-  int vamana_field_offset(int field);
-
-  int vamana_field_size(int field);
-
   long vamana_constant(String name);
 
   long vamana_make_key(float distance, int ordinal);
@@ -125,7 +117,5 @@ public interface HostLibrary extends Library {
 
   int vamana_host_has_kernel(String name);
 
-  int vamana_host_launch(String name, Pointer parameters);
-
-  String vamana_host_error();
+  String vamana_host_launch(String name, Pointer parameters);
 }

@@ -35,7 +35,7 @@ final class HostWalk implements AutoCloseable {
     this.host = host;
     this.policy = policy;
     this.walk =
-        new NativeStruct(host, "Walk", arena)
+        new NativeStruct("Walk", arena)
             .set("counter", arena.allocate(4, 4))
             .set("scratch", arena.allocate(256, 256))
             .set("visited_slots", 1 << 16);
@@ -73,7 +73,7 @@ final class HostWalk implements AutoCloseable {
 
   HostWalk add(WorkItem item) {
     GeneratedSegment segment = (GeneratedSegment) item.segment();
-    NativeStruct block = new NativeStruct(host, "Item", arena);
+    NativeStruct block = new NativeStruct("Item", arena);
     int k = Math.min(item.k(), segment.size());
     boolean expanded = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
     int depth = expanded ? -1 : item.walk().rerankDepth(k);
@@ -130,7 +130,7 @@ final class HostWalk implements AutoCloseable {
           segment.row(i), 0, graph, ValueLayout.JAVA_INT, 4L * stride * i, segment.row(i).length);
     }
     NativeStruct copy =
-        new NativeStruct(host, "Segment", arena)
+        new NativeStruct("Segment", arena)
             .set("graph", graph)
             .set("size", segment.size())
             .set("dimension", segment.dimension())
@@ -169,9 +169,9 @@ final class HostWalk implements AutoCloseable {
     for (int d = 0; d < dimension; d++) {
       center.setAtIndex(ValueLayout.JAVA_FLOAT, d, d % 7 - 3);
     }
-    NativeStruct result = new NativeStruct(host, "RangeResult", arena);
+    NativeStruct result = new NativeStruct("RangeResult", arena);
     NativeStruct convert =
-        new NativeStruct(host, "Convert", arena)
+        new NativeStruct("Convert", arena)
             .set("source", rows(segment, Policy.EXACT_F32, 4 * dimension))
             .set("target", target)
             .set("rows", segment.size())

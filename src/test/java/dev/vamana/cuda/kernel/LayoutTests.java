@@ -87,7 +87,7 @@ public class LayoutTests extends KernelTestCase {
       try (Arena arena = Arena.ofConfined()) {
         Pointer search =
             HostLibrary.pointer(
-                new NativeStruct(library, "ListSearch", arena)
+                new NativeStruct("ListSearch", arena)
                     .set("width", width)
                     .set("lists", lists)
                     .set("dimension", dimension)
@@ -163,16 +163,16 @@ public class LayoutTests extends KernelTestCase {
     assertLayout("HostFetch", HostFetchLayout.class);
     assertLayout("FetchGroup", FetchGroupLayout.class);
     assertLayout("FetchRerank", FetchRerankLayout.class);
-    assertConstant(HostFetchLayout.FLAG_PICK_MERGED, "kPickMerged");
+    assertConstant(FetchKernels.THREADS, "kFetchThreads");
     for (int dimension : new int[] {1, 16, 17, 4096}) {
       assertEquals(
           library.vamana_fetch_shared_bytes(0, 0, dimension),
-          HostFetchLayout.beginSharedBytes(dimension));
+          FetchKernels.beginSharedBytes(dimension));
       assertEquals(
           library.vamana_fetch_shared_bytes(2, 11, dimension),
-          FetchRerankLayout.sharedBytes(11, dimension));
+          FetchKernels.rerankSharedBytes(11, dimension));
     }
-    assertEquals(library.vamana_fetch_shared_bytes(1, 96, 0), HostFetchLayout.stepSharedBytes(96));
+    assertEquals(library.vamana_fetch_shared_bytes(1, 96, 0), FetchKernels.stepSharedBytes(96));
   }
 
   public void testExactScan() throws IllegalAccessException {
@@ -212,17 +212,6 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(KMeansSizes.TILE_ROWS, "kKMeansTileRows");
     assertConstant(KMeansSizes.SHORT_POOL, "kKMeansShortPool");
     assertConstant(KMeansSizes.MAX_CENTROIDS, "kKMeansMaxCentroids");
-    assertConstant(KMeansSizes.BYTE_STEP, "kKMeansByteStep");
-  }
-
-  public void testEveryFetchStepHasItsKernels() {
-    assertEquals(1, library.vamana_host_has_kernel(FetchStep.BEGIN));
-    assertEquals(1, library.vamana_host_has_kernel(FetchStep.RERANK));
-    for (FetchStep step : FetchStep.values()) {
-      for (String name : step.kernels()) {
-        assertEquals(name, 1, library.vamana_host_has_kernel(name));
-      }
-    }
   }
 
   public void testLimits() {
@@ -287,7 +276,7 @@ public class LayoutTests extends KernelTestCase {
       try (Arena arena = Arena.ofConfined()) {
         Pointer walk =
             HostLibrary.pointer(
-                new NativeStruct(library, "Walk", arena)
+                new NativeStruct("Walk", arena)
                     .set("list_capacity", beam)
                     .set("fresh_capacity", fresh)
                     .set("visited_slots", slots)
@@ -325,18 +314,14 @@ public class LayoutTests extends KernelTestCase {
   }
 
   /** Offsets of all fields but the reserved ones, and the size. */
-  private static Map<String, Long> written(String struct) {
+  private static Map<String, Long> written(String name) {
+    HeaderStruct struct = HeaderStruct.of(name);
     Map<String, Long> expected = new TreeMap<>();
-    for (int i = 0; i < library.vamana_field_count(); i++) {
-      String name = library.vamana_field_name(i);
-      if (name.equals(struct)) {
-        expected.put("BYTES", (long) library.vamana_field_size(i));
-      } else if (name.startsWith(struct + ".") && name.endsWith(".reserved") == false) {
-        expected.put(
-            name.substring(struct.length() + 1).toUpperCase(Locale.ROOT),
-            (long) library.vamana_field_offset(i));
-      }
-    }
+    expected.put("BYTES", (long) struct.bytes());
+    struct
+        .fields()
+        .forEach((field, at) -> expected.put(field.toUpperCase(Locale.ROOT), (long) at.offset()));
+    expected.remove("RESERVED");
     return expected;
   }
 

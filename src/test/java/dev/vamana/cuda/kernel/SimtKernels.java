@@ -10,18 +10,28 @@ import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * Kernels whose sources run on the CPU, each thread of a launch as a fiber of its own
- * (native-kernels/host/simt). Blocks make progress side by side in a random order, or one after the
- * other. Other kernels are those of {@link HostKernels}.
+ * The shipped kernels on the CPU, each thread of a launch as a fiber of its own
+ * (native-kernels/host/simt). Blocks of kernels that search make progress side by side in a random
+ * order, or one after the other as those of all other kernels do.
  */
 public final class SimtKernels implements SimulatedKernels {
+
+  /** Most blocks of kernels whose blocks take from the same items until none is left. */
+  private static final int MOST_BLOCKS = 3;
 
   /** What the library exports. */
   private interface SimtLibrary extends Library {
     int vamana_simt_has_kernel(String name);
 
     String vamana_simt_launch(
-        String name, Pointer parameters, int blocks, int sharedBytes, long seed, int oneByOne);
+        String name,
+        Pointer parameters,
+        int bytes,
+        int blocks,
+        int threads,
+        int sharedBytes,
+        long seed,
+        int oneByOne);
   }
 
   private final HostKernels host;
@@ -44,8 +54,12 @@ public final class SimtKernels implements SimulatedKernels {
    * @param oneByOne whether each block begins when the one before has ended
    */
   public static SimtKernels load(long seed, boolean oneByOne) {
-    HostKernels host = HostKernels.load();
-    return new SimtKernels(host, functions(SimtLibrary.class), seed, oneByOne);
+    return of(HostKernels.load(), seed, oneByOne);
+  }
+
+  /** As {@link #load}, with the checks of launches. */
+  static SimtKernels of(HostKernels checks, long seed, boolean oneByOne) {
+    return new SimtKernels(checks, functions(SimtLibrary.class), seed, oneByOne);
   }
 
   /** Loads functions of the library of simulated threads. */
@@ -64,10 +78,11 @@ public final class SimtKernels implements SimulatedKernels {
 
   @Override
   public Body find(String name) {
-    Body other = host.find(name);
-    if (other == null || fibers.vamana_simt_has_kernel(name) == 0) {
-      return other;
+    if (fibers.vamana_simt_has_kernel(name) == 0) {
+      return null;
     }
+    boolean batch = name.startsWith("list_batch_");
+    boolean searches = name.startsWith("walk_") || name.startsWith("list_search_");
     return (blocks, threads, sharedBytes, parameters) -> {
       host.check(name, threads, sharedBytes, parameters);
       launches.incrementAndGet();
@@ -75,10 +90,12 @@ public final class SimtKernels implements SimulatedKernels {
           fibers.vamana_simt_launch(
               name,
               HostLibrary.pointer(parameters),
-              blocks,
+              Math.toIntExact(parameters.byteSize()),
+              batch ? Math.min(blocks, MOST_BLOCKS) : blocks,
+              threads,
               sharedBytes,
               nextSeed(),
-              oneByOne ? 1 : 0);
+              batch || (searches && oneByOne == false) ? 0 : 1);
       if (wrong != null) {
         throw new IllegalStateException(name + ": " + wrong);
       }

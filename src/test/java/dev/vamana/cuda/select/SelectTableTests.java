@@ -2,27 +2,20 @@ package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.select.SelectMethod.Family;
-import dev.vamana.tools.gpu.OtherMethod;
-import dev.vamana.tools.gpu.OtherSelection;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests the text form of methods, and the choice among measured ones. */
 public class SelectTableTests extends LuceneTestCase {
 
-  private static SelectTable.Point point(int rows, int n, int k, boolean sorted, String method) {
-    return new SelectTable.Point(rows, n, k, sorted, SelectMethod.parse(method));
+  private static SelectTable.Point point(int rows, int n, int k, String method) {
+    return new SelectTable.Point(rows, n, k, SelectMethod.parse(method));
   }
 
   public void testMethodsAreReadAsWritten() {
     for (String text : List.of("bits:2048/264", "bits:512", "sample/8", "radix")) {
       assertEquals(text, SelectMethod.parse(text).toString());
     }
-    for (String text : List.of("warp:128:4", "block:32:2", "sample-two-stages", "bits-global")) {
-      assertEquals(text, OtherMethod.parse(text).toString());
-    }
-    assertNull(OtherMethod.parse("bits:512"));
-    expectThrows(IllegalArgumentException.class, () -> OtherMethod.parse("warp:128:3"));
     for (String text :
         List.of("", "bits", "bits:777", "warp:128", "warp:128:3", "radix/2", "best")) {
       expectThrows(IllegalArgumentException.class, () -> SelectMethod.parse(text));
@@ -33,19 +26,18 @@ public class SelectTableTests extends LuceneTestCase {
     SelectTable table =
         SelectTable.of(
             List.of(
-                point(1, 1_000_000, 10, true, "bits:512/264"),
-                point(1, 1_000_000, 100, true, "bits:1024/132"),
-                point(1_000, 1_000_000, 10, true, "bits:1024"),
-                point(1_000, 1_000_000, 100, true, "bits:2048"),
-                point(1_000, 1_000_000, 100, false, "sample")));
-    assertEquals("bits:512/264", table.choose(2, 700_000, 5, true).toString());
-    assertEquals("bits:1024/132", table.choose(2, 700_000, 11, true).toString());
-    assertEquals("bits:1024", table.choose(300, 1_000_000, 10, true).toString());
-    assertEquals("sample", table.choose(300, 1_000_000, 10, false).toString());
+                point(1, 1_000_000, 10, "bits:512/264"),
+                point(1, 1_000_000, 100, "bits:1024/132"),
+                point(1_000, 1_000_000, 10, "bits:1024"),
+                point(1_000, 1_000_000, 100, "bits:2048"),
+                point(1_000, 1_000_000, 4_000, "sample")));
+    assertEquals("bits:512/264", table.choose(2, 700_000, 5).toString());
+    assertEquals("bits:1024/132", table.choose(2, 700_000, 11).toString());
+    assertEquals("bits:1024", table.choose(300, 1_000_000, 10).toString());
     // beyond what was measured, or what the nearest can do
-    assertEquals("sample", table.choose(300, 1_000_000, 50_000, true).toString());
-    assertEquals("radix", table.choose(300, 3_000, 2_500, true).toString());
-    assertEquals(Family.BITS, table.choose(300, 3_000, 50, false).family());
+    assertEquals("sample", table.choose(300, 1_000_000, 50_000).toString());
+    assertEquals("radix", table.choose(300, 3_000, 2_500).toString());
+    assertEquals(Family.BITS, table.choose(300, 3_000, 50).family());
   }
 
   public void testEveryChoiceCanDoIt() {
@@ -54,7 +46,7 @@ public class SelectTableTests extends LuceneTestCase {
       int rows = 1 << random().nextInt(14);
       int n = 1 + random().nextInt(1 << random().nextInt(22));
       int k = 1 + random().nextInt(1 << random().nextInt(18));
-      assertTrue(table.choose(rows, n, k, random().nextBoolean()).accepts(n, k));
+      assertTrue(table.choose(rows, n, k).accepts(n, k));
     }
   }
 
@@ -63,9 +55,9 @@ public class SelectTableTests extends LuceneTestCase {
       assertEquals(point, SelectTable.Point.parse(point.toString()));
     }
     expectThrows(
-        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 10 some bits:512"));
+        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 10 sorted bits:512"));
     expectThrows(
-        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 1000 any bits:512"));
+        IllegalArgumentException.class, () -> SelectTable.Point.parse("1 100 1000 bits:512"));
   }
 
   public void testRoomForCandidates() {
@@ -82,8 +74,6 @@ public class SelectTableTests extends LuceneTestCase {
       int few = 1 + k % SelectMethod.MAX_SHORT_K;
       assertEquals(
           library.vamana_select_scratch_bytes(0, 3, 7, few), Selection.joinedBytes(3, 7, few));
-      assertEquals(
-          library.vamana_select_scratch_bytes(2, 0, 0, few), 8L * OtherSelection.globalSize(few));
     }
   }
 }

@@ -6,8 +6,6 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.tools.gpu.Gpu;
-import dev.vamana.tools.gpu.OtherMethod;
-import dev.vamana.tools.gpu.OtherSelection;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -87,42 +85,28 @@ public class SelectionTests extends LuceneTestCase {
     final int n;
     final int stride;
     final int k;
-    final boolean withIds;
     final float[] keys;
-    final int[] ids;
     private final List<Long> allocated = new ArrayList<>();
     private final long stream = driver.createStream();
     private final SelectRows described;
     private final long outKeys;
     private final long outIds;
 
-    Case(Kind kind, int rows, int n, int k, boolean withIds) {
+    Case(Kind kind, int rows, int n, int k) {
       this.rows = rows;
       this.n = n;
       this.k = k;
-      this.withIds = withIds;
       stride = (n + 3) / 4 * 4 + 4 * random().nextInt(3);
       keys = new float[rows * stride];
-      ids = new int[rows * stride];
       Random random = new Random(random().nextLong());
       for (int row = 0; row < rows; row++) {
-        int factor = random.nextInt() | 1;
-        int offset = random.nextInt();
         for (int column = 0; column < stride; column++) {
           int at = row * stride + column;
           // what lies behind a row's keys would win if it counted
           keys[at] = column < n ? key(kind, column, random) : Float.NEGATIVE_INFINITY;
-          int id = column * factor + offset;
-          ids[at] = id == -1 ? column * factor + offset - 1 : id;
         }
       }
-      described =
-          new SelectRows(
-              upload(MemorySegment.ofArray(keys)),
-              withIds ? upload(MemorySegment.ofArray(ids)) : 0,
-              rows,
-              n,
-              stride);
+      described = new SelectRows(upload(MemorySegment.ofArray(keys)), rows, n, stride);
       outKeys = allocate(4L * (rows * k + 1));
       outIds = allocate(4L * (rows * k + 1));
     }
@@ -144,32 +128,8 @@ public class SelectionTests extends LuceneTestCase {
       }
     }
 
-    void check(Selection selection, SelectMethod method, boolean sorted) {
-      check(
-          String.valueOf(method),
-          sorted || (method != null && method.sorts()),
-          () -> {
-            if (method == null) {
-              selection.select(described, k, sorted, outKeys, outIds, stream);
-            } else {
-              selection.select(method, described, k, sorted, outKeys, outIds, stream);
-            }
-          });
-    }
-
-    void check(String method, boolean sorted, Runnable select) {
-      String what =
-          method
-              + " rows "
-              + rows
-              + " n "
-              + n
-              + " k "
-              + k
-              + " ids "
-              + withIds
-              + " sorted "
-              + sorted;
+    void check(Selection selection, SelectMethod method) {
+      String what = method + " rows " + rows + " n " + n + " k " + k;
       try (Arena arena = Arena.ofConfined()) {
         int results = rows * k;
         MemorySegment guard = arena.allocate(4L * (results + 1), 16);
@@ -177,7 +137,11 @@ public class SelectionTests extends LuceneTestCase {
         driver.copyToDevice(outKeys, guard, stream);
         driver.copyToDevice(outIds, guard, stream);
         driver.synchronize(stream);
-        select.run();
+        if (method == null) {
+          selection.select(described, k, outKeys, outIds, stream);
+        } else {
+          selection.select(method, described, k, outKeys, outIds, stream);
+        }
         MemorySegment foundKeys = arena.allocate(4L * (results + 1), 16);
         MemorySegment foundIds = arena.allocate(4L * (results + 1), 16);
         driver.copyFromDevice(foundKeys, outKeys, stream);
@@ -194,9 +158,6 @@ public class SelectionTests extends LuceneTestCase {
             assertTrue(what, id != -1 || Float.isNaN(key));
             found[i] = id == -1 ? -1 : pair(key, id);
           }
-          if (sorted == false) {
-            sortUnsigned(found);
-          }
           assertArrayEquals(what, expected(row), found);
         }
       }
@@ -207,7 +168,7 @@ public class SelectionTests extends LuceneTestCase {
       Arrays.fill(pairs, -1);
       for (int column = 0; column < n; column++) {
         int at = row * stride + column;
-        pairs[column] = pair(keys[at], withIds ? ids[at] : column);
+        pairs[column] = pair(keys[at], column);
       }
       sortUnsigned(pairs);
       return Arrays.copyOf(pairs, k);
@@ -243,28 +204,7 @@ public class SelectionTests extends LuceneTestCase {
     return methods;
   }
 
-  private static List<OtherMethod> others() {
-    List<OtherMethod> methods = new ArrayList<>();
-    for (OtherMethod.Family family : OtherMethod.Family.values()) {
-      if (family != OtherMethod.Family.WARP && family != OtherMethod.Family.BLOCK) {
-        methods.add(OtherMethod.of(family));
-        continue;
-      }
-      for (int size : OtherMethod.SIZES) {
-        for (int queue : OtherMethod.QUEUES) {
-          methods.add(new OtherMethod(family, size, queue));
-        }
-      }
-    }
-    return methods;
-  }
-
-  /** Selects of a number of keys. */
-  private interface Accepts {
-    boolean accepts(int n, int k);
-  }
-
-  private static Case any(Kind kind, Accepts method) {
+  private static Case any(Kind kind, SelectMethod method) {
     int largest = device ? 200_000 : 9_000;
     int n = 1 + random().nextInt(random().nextBoolean() ? largest : 200);
     if (method.accepts(n, 1) == false) {
@@ -275,42 +215,15 @@ public class SelectionTests extends LuceneTestCase {
       most--;
     }
     int k = 1 + random().nextInt(random().nextBoolean() ? most : Math.min(most, 40));
-    return new Case(kind, 1 + random().nextInt(4), n, k, random().nextBoolean());
+    return new Case(kind, 1 + random().nextInt(4), n, k);
   }
 
   public void testEveryMethodOnEveryOrder() {
     for (Kind kind : Kind.values()) {
       for (SelectMethod method : methods()) {
         try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
-            Case input = any(kind, method::accepts)) {
-          input.check(selection, method, true);
-          input.check(selection, method, random().nextBoolean());
-        }
-      }
-    }
-  }
-
-  /** What the benchmark compares with selects right, too. */
-  public void testOtherMethodsOnEveryOrder() {
-    for (Kind kind : Kind.values()) {
-      for (OtherMethod method : others()) {
-        try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
-            OtherSelection other = new OtherSelection(driver, selection);
-            Case input = any(kind, method::accepts)) {
-          for (boolean sorted : new boolean[] {true, random().nextBoolean()}) {
-            input.check(
-                method.toString(),
-                sorted || method.sorts(),
-                () ->
-                    other.select(
-                        method,
-                        input.described,
-                        input.k,
-                        sorted,
-                        input.outKeys,
-                        input.outIds,
-                        input.stream));
-          }
+            Case input = any(kind, method)) {
+          input.check(selection, method);
         }
       }
     }
@@ -320,10 +233,10 @@ public class SelectionTests extends LuceneTestCase {
   public void testManyResultsAreSorted() {
     for (int k : new int[] {4_096, 4_097, 16_384, 16_385, 40_000, 40_961}) {
       try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
-          Case input = new Case(Kind.FEW_VALUES, 2, 60_000, k, random().nextBoolean())) {
-        input.check(selection, SelectMethod.of(Family.RADIX, 1), true);
-        input.check(selection, SelectMethod.of(Family.SAMPLE, 5), true);
-        input.check(selection, null, true);
+          Case input = new Case(Kind.FEW_VALUES, 2, 60_000, k)) {
+        input.check(selection, SelectMethod.of(Family.RADIX, 1));
+        input.check(selection, SelectMethod.of(Family.SAMPLE, 5));
+        input.check(selection, null);
       }
     }
   }
@@ -333,10 +246,10 @@ public class SelectionTests extends LuceneTestCase {
     for (SelectMethod method :
         List.of(SelectMethod.bits(1_024, 9), SelectMethod.of(Family.SAMPLE, 3))) {
       try (Selection selection = new Selection(driver, SelectTable.measured(), 1);
-          Case input = new Case(Kind.RANDOM, 7, 20_000, 100, false)) {
-        input.check(selection, method, true);
+          Case input = new Case(Kind.RANDOM, 7, 20_000, 100)) {
+        input.check(selection, method);
         long bytes = selection.scratchBytes();
-        input.check(selection, method, true);
+        input.check(selection, method);
         assertEquals(bytes, selection.scratchBytes());
       }
     }
@@ -347,27 +260,26 @@ public class SelectionTests extends LuceneTestCase {
       int n = 1 + random().nextInt(device ? 100_000 : 5_000);
       int k = 1 + random().nextInt(random().nextInt(4) == 0 ? n : Math.min(n, 300));
       try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
-          Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k, false)) {
-        input.check(selection, null, random().nextBoolean());
+          Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k)) {
+        input.check(selection, null);
       }
     }
   }
 
   public void testWrongArguments() {
     try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH)) {
-      SelectRows rows = new SelectRows(0, 0, 1, 100, 100);
+      SelectRows rows = new SelectRows(0, 1, 100, 100);
       IllegalArgumentException e =
-          expectThrows(
-              IllegalArgumentException.class, () -> selection.select(rows, 0, true, 0, 0, 0));
+          expectThrows(IllegalArgumentException.class, () -> selection.select(rows, 0, 0, 0, 0));
       assertEquals("k must be at least 1, got 0", e.getMessage());
       e =
           expectThrows(
               IllegalArgumentException.class,
-              () -> selection.select(SelectMethod.bits(512, 1), rows, 257, true, 0, 0, 0));
+              () -> selection.select(SelectMethod.bits(512, 1), rows, 257, 0, 0, 0));
       assertEquals("bits:512 does not select 257 of 100 keys", e.getMessage());
     }
-    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 0, 1, 5, 6));
-    expectThrows(IllegalArgumentException.class, () -> new SelectRows(8, 0, 1, 4, 4));
-    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 0, 0, 4, 4));
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 1, 5, 6));
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(8, 1, 4, 4));
+    expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 0, 4, 4));
   }
 }

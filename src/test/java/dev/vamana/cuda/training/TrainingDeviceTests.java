@@ -16,13 +16,9 @@ import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.RowSource;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
-import dev.vamana.tools.gpu.WholeClusters;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
@@ -273,65 +269,6 @@ public class TrainingDeviceTests extends LuceneTestCase {
     driver.close();
   }
 
-  public void testClustersWholeVectors() throws IOException {
-    int dims = 1 + random().nextInt(100);
-    int n = 500 + random().nextInt(1_000);
-    int k = 1 + random().nextInt(60);
-    boolean bytes = random().nextBoolean();
-    int stride = bytes ? (dims + 15) / 16 * 16 : dims * Float.BYTES;
-    float[][] rows = rows(n, dims, true);
-    SimulatedDriver driver = driver();
-    driver.bind();
-    TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
-    long address = driver.allocate((long) n * stride + 64);
-    long stream = driver.createStream();
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment host = arena.allocate((long) n * stride);
-      for (int i = 0; i < n; i++) {
-        for (int d = 0; d < dims; d++) {
-          rows[i][d] = Math.max(0, Math.min(255, rows[i][d]));
-          if (bytes) {
-            host.set(ValueLayout.JAVA_BYTE, (long) i * stride + d, (byte) (int) rows[i][d]);
-          } else {
-            host.set(ValueLayout.JAVA_FLOAT, (long) i * stride + 4L * d, rows[i][d]);
-          }
-        }
-      }
-      driver.copyToDevice(address, host, stream);
-      driver.synchronize(stream);
-    }
-    DeviceRows onDevice = new DeviceRows(address, stride, n, dims, bytes);
-    long seed = random().nextLong();
-    WholeClusters.Result one = WholeClusters.cluster(device, onDevice, k, 1, 0, n, seed);
-    WholeClusters.Result many = WholeClusters.cluster(device, onDevice, k, 50, 0, n, seed);
-    WholeClusters.Result restarted = WholeClusters.cluster(device, onDevice, k, 50, 3, n, seed);
-    assertEquals(1, one.iterations());
-    assertTrue(many.error() <= one.error());
-    assertTrue(restarted.error() <= many.error());
-    // at its end an iteration changes nothing, so centroids are means and the error is theirs
-    double error = 0;
-    for (float[] row : rows) {
-      double nearest = Double.POSITIVE_INFINITY;
-      for (int c = 0; c < k; c++) {
-        double distance = 0;
-        for (int d = 0; d < dims; d++) {
-          double difference = row[d] - many.centroids()[c * dims + d];
-          distance += difference * difference;
-        }
-        nearest = Math.min(nearest, distance);
-      }
-      error += nearest;
-    }
-    assertTrue(many.error() + " and " + error, error <= many.error() * 1.0001 + n * dims * 1e-3);
-    if (many.iterations() < 50) {
-      assertEquals(many.error(), error, 1e-4 * error + n * dims * 1e-3);
-    }
-    driver.free(address);
-    driver.destroyStream(stream);
-    device.free();
-    driver.close();
-  }
-
   public void testGivesEverythingBackWhenItFails() throws IOException {
     int dims = 16;
     SubspaceLayout layout = new SubspaceLayout(dims, 4);
@@ -377,8 +314,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
   }
 
   public void testRefusesWhatKernelsDoNotTake() {
-    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 12, 1, 4, false));
-    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 8, 1, 4, true));
-    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 16, 0, 4, true));
+    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 12, 1, 4));
+    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 16, 0, 4));
   }
 }

@@ -137,32 +137,6 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertTrue(ReportTables.make(file).get("gpu.md").contains("## Filters"));
   }
 
-  @Nightly // an index with codes has 25,000 vectors
-  public void testWorklists() throws Exception {
-    Path home = createTempDir();
-    String shown =
-        run(
-            home,
-            new WorklistStage(
-                "clustered",
-                () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true)),
-                20,
-                1),
-            options(home, "worklists-clustered", "--seconds=0.001", "--limit=25000"));
-    Map<String, Object> fragment =
-        Fragment.read(home.resolve("report").resolve("worklists-clustered.json"));
-    // beams of each kind of kernels
-    assertEquals(shown, 10, Fragment.rows(fragment, ProfileStage.SECTION).size());
-    // with and without prefetch, parents, beams
-    assertEquals(
-        shown,
-        8,
-        Fragment.rows(fragment, "ablations").stream()
-            .filter(row -> row.get("variant").toString().contains("prefetch, in turns"))
-            .count());
-    assertEquals(9, Fragment.rows(fragment, "iterations").size());
-  }
-
   /** A device that may be closed with everything in it, as one that the stage takes away is. */
   private static CudaDriver abandonable(SimulatedDriver device) {
     return new ForwardingDriver(device) {
@@ -293,49 +267,6 @@ public class GpuSuiteTests extends LuceneTestCase {
     }
     // on a busy machine a lone caller has asked one query, whose recall says nothing
     assertTrue(rows.toString(), recall > 0.5);
-  }
-
-  /** Without a GPU: what the presence of a device costs that never answers. */
-  public void testQueriesBesideADevice() throws Exception {
-    Path home = createTempDir();
-    run(
-        home,
-        new LoneStage("clustered"),
-        options(
-            home,
-            "lone-clustered",
-            "--device=-1",
-            "--limit=3000",
-            "--segment-counts=2",
-            "--clients=1,2",
-            "--seconds=0.01"));
-    List<Map<String, Object>> rows =
-        Fragment.rows(
-            Fragment.read(home.resolve("report").resolve("lone-clustered.json")),
-            LoneStage.SECTION);
-    // two numbers of clients, two of candidates
-    assertEquals(4 * List.of("hnsw", "off", "cpu", "auto").size(), rows.size());
-    for (Map<String, Object> row : rows) {
-      assertTrue(row.toString(), ReportTables.real(row, "recall_at_10") > 0.5);
-      assertTrue(row.toString(), ReportTables.real(row, "qps") > 0);
-    }
-  }
-
-  public void testSelectionBecomesTables() throws Exception {
-    Path home = createTempDir();
-    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
-    run(home, new SelectStage(drivers, 1), options(home, "select", "--limit=300"));
-    run(
-        home,
-        new SelectTableStage(drivers, 1 << 16),
-        options(home, "select-table", "--limit=5000"));
-    List<String> lines = Files.readAllLines(home.resolve("report").resolve(SelectTableStage.FILE));
-    assertTrue(lines.toString(), lines.size() > 10);
-    run(home, new ReportStage(), options(home, "report"));
-    String tables =
-        ReportTables.make(home.resolve("report").resolve(ReportStage.FILE)).get("gpu.md");
-    assertTrue(tables, tables.contains("Random, 1 rows of 300 keys, results sorted:"));
-    assertTrue(tables, tables.contains("| `bits:1024` |"));
   }
 
   public void testPlansAreFitted() throws Exception {

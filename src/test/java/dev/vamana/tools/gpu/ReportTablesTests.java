@@ -127,18 +127,6 @@ public class ReportTablesTests extends LuceneTestCase {
         List.of(benchmark));
   }
 
-  public void testWarpsStandBesideEachOther() throws Exception {
-    String text =
-        tables(
-            WarpsStage.SECTION,
-            List.of(
-                row("set", "a", "batch", 1, "variant", "1 warps", "qps", 5.0),
-                row("set", "a", "batch", 2, "variant", "1 warps", "qps", 6.0),
-                row("set", "a", "batch", 1, "variant", "as usual", "qps", 7.0)));
-    assertTrue(text, text.contains("| a | 1 | 5.000 | 7.000 |\n"));
-    assertTrue(text, text.contains("| a | 2 | 6.000 |\n"));
-  }
-
   public void testBesideCagra() throws Exception {
     Map<String, Object> slow = measured(2000, "vamana-gpu", 100.0);
     slow.put("placement", "exact");

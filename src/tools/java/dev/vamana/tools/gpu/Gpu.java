@@ -4,7 +4,6 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
-import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostModel;
@@ -124,21 +123,16 @@ public interface Gpu extends Closeable {
 
   /** As {@link #open(Placement, Tuning)}, with contexts of another supplier. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, Tuning tuning) {
-    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT.withTuning(tuning), null, WALKS);
+    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT.withTuning(tuning), WALKS);
   }
 
   /** Opens the executor with contexts of another supplier and with plan options. */
   static Gpu open(Supplier<CudaDriver> drivers, Placement placement, PlanOptions plans) {
-    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, plans);
+    return OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, plans);
   }
 
   /** As {@link #open(Placement)}, with other batch options. */
   static Gpu open(Placement placement, BatchOptions batches) {
-    return OpenGpu.open(new DeviceProbe(0)::open, placement, batches, null, WALKS);
-  }
-
-  /** As {@link #open(Placement)}, with other host-fetch options. */
-  static Gpu open(Placement placement, FetchOptions fetch) {
-    return OpenGpu.open(new DeviceProbe(0)::open, placement, BatchOptions.DEFAULT, fetch, WALKS);
+    return OpenGpu.open(new DeviceProbe(0)::open, placement, batches, WALKS);
   }
 }

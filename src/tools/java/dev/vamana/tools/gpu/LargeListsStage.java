@@ -218,7 +218,6 @@ final class LargeListsStage implements Stage {
             ListSteps.drivers(context.options(), drivers),
             placement,
             BatchOptions.DEFAULT.withTuning(Tuning.DEFAULT.withListSharing(sharing)),
-            null,
             Gpu.WALKS,
             OpenGpu.memoryFor(placement, List.of(view)))) {
       context.fragment().set("device", gpu.device());

@@ -259,7 +259,7 @@ final class LargeStage implements Stage {
         placement == Placement.EXACT
             ? MemoryLimit.percent(MOST_PERCENT)
             : MemoryLimit.bytes(view.codesRegion().length() * 2 + BESIDE_CODES);
-    try (Gpu gpu = OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, null, Gpu.WALKS, limit)) {
+    try (Gpu gpu = OpenGpu.open(drivers, placement, BatchOptions.DEFAULT, Gpu.WALKS, limit)) {
       context.fragment().set("device", gpu.device());
       context.fragment().set("driver", gpu.driver());
       gpu.executor().opened(view);

@@ -12,7 +12,6 @@ import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
@@ -84,12 +83,8 @@ final class OpenGpu implements Gpu {
   }
 
   static OpenGpu open(
-      Supplier<CudaDriver> drivers,
-      Placement placement,
-      BatchOptions batches,
-      FetchOptions fetch,
-      PlanOptions plans) {
-    return open(drivers, placement, batches, fetch, plans, DEVICE_MEMORY);
+      Supplier<CudaDriver> drivers, Placement placement, BatchOptions batches, PlanOptions plans) {
+    return open(drivers, placement, batches, plans, DEVICE_MEMORY);
   }
 
   /**
@@ -124,7 +119,6 @@ final class OpenGpu implements Gpu {
       Supplier<CudaDriver> drivers,
       Placement placement,
       BatchOptions batches,
-      FetchOptions fetch,
       PlanOptions plans,
       MemoryLimit deviceMemory) {
     AtomicReference<CudaDriver> current = new AtomicReference<>();
@@ -148,7 +142,6 @@ final class OpenGpu implements Gpu {
                 .withWorkers(workers)
                 .withSelfTest(0)
                 .withBatches(batches)
-                .withHostFetch(fetch)
                 .withPlans(plans)
                 .withLeastGraph(GpuOptions.LEAST_GRAPH)
                 .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),

@@ -24,7 +24,6 @@ record OpenLane(SearchExecutor executor, Gpu gpu) implements Closeable {
             ListSteps.drivers(context.options(), Gpu::openDriver),
             placement,
             batches,
-            null,
             Gpu.WALKS,
             OpenGpu.memoryFor(placement, segments));
     context.fragment().set("device", gpu.device());

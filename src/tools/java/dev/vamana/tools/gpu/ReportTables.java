@@ -108,9 +108,7 @@ public final class ReportTables {
       plot.ifPresent(drawn -> files.put(file, drawn.toSvg()));
     }
     for (String section : ReportStage.SECTIONS) {
-      if (section.equals(SelectStage.SECTION)) {
-        text.append(SelectionTables.of(Fragment.rows(report, section)));
-      } else if (section.equals(LargeStage.SECTION)) {
+      if (section.equals(LargeStage.SECTION)) {
         List<Map<String, Object>> large = Fragment.rows(report, section);
         text.append(LargeTables.of(large));
         LargeTables.plots(large).forEach((file, drawn) -> files.put(file, drawn.toSvg()));

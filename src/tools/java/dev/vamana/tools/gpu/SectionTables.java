@@ -17,9 +17,6 @@ final class SectionTables {
   /** Columns of some rows of a table, which come last. */
   private static final List<String> MARKS = List.of(ReportStage.DEVICE, ReportStage.SOURCES);
 
-  private static final String VARIANT = "variant";
-  private static final String QPS = "qps";
-
   private SectionTables() {}
 
   /** Returns a heading and tables; an empty string without rows. */
@@ -28,7 +25,7 @@ final class SectionTables {
       return "";
     }
     Map<Set<String>, List<Map<String, Object>>> tables = new LinkedHashMap<>();
-    for (Map<String, Object> row : section.equals(WarpsStage.SECTION) ? besides(rows) : rows) {
+    for (Map<String, Object> row : rows) {
       Set<String> columns = new TreeSet<>(row.keySet());
       columns.removeAll(MARKS);
       tables.computeIfAbsent(columns, unseen -> new ArrayList<>()).add(row);
@@ -36,23 +33,6 @@ final class SectionTables {
     StringBuilder text = new StringBuilder("\n## " + title(section) + "\n");
     tables.values().forEach(table -> append(text, table));
     return text.toString();
-  }
-
-  /**
-   * Joins rows that differ only in their variant into one row, with a column of queries per second
-   * for each variant.
-   */
-  private static List<Map<String, Object>> besides(List<Map<String, Object>> rows) {
-    Map<Map<String, Object>, Map<String, Object>> found = new LinkedHashMap<>();
-    for (Map<String, Object> row : rows) {
-      Map<String, Object> of = new LinkedHashMap<>(row);
-      of.remove(VARIANT);
-      of.remove(QPS);
-      found
-          .computeIfAbsent(of, same -> new LinkedHashMap<>(same))
-          .put("qps, " + row.get(VARIANT), row.get(QPS));
-    }
-    return List.copyOf(found.values());
   }
 
   private static void append(StringBuilder text, List<Map<String, Object>> rows) {

@@ -121,15 +121,8 @@ public final class Suite {
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("callers-" + set, new CallersStage(set));
       stages.put("building-" + set, new BuildingStage(set));
-      stages.put("ablations-" + set, new AblationStage(set));
       stages.put("song-" + set, new SongStage(set));
-      stages.put("worklists-" + set, new WorklistStage(set));
       stages.put("overhead-" + set, new OverheadStage(set));
-      stages.put("profile-" + set, new ProfileStage(set));
-      stages.put("timeline-" + set, new TimelineStage(set));
-      stages.put("host-" + set, new TimelineStage(set, InstantDriver::new));
-      stages.put("lone-" + set, new LoneStage(set));
-      stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
     }
@@ -160,9 +153,6 @@ public final class Suite {
                 "dev.vamana.cuda.SanitizedListTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
-    stages.put("ceilings", new CeilingStage());
-    stages.put("select", new SelectStage());
-    stages.put("select-table", new SelectTableStage());
     stages.put("training", new TrainingStage());
     stages.put("plan-fit", new PlanFitStage(PlanFitStage.Part.FIT));
     stages.put("plan-load", new PlanFitStage(PlanFitStage.Part.LOAD));

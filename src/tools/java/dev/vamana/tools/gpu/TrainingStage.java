@@ -17,8 +17,8 @@ import java.util.LinkedHashMap;
 import java.util.Map;
 
 /**
- * Measures codebook training and encoding on the GPU, compared with the CPU on all processors, and
- * k-means of many vectors. Times are of calls from Java and include copies to the device.
+ * Measures codebook training and encoding on the GPU, compared with the CPU on all processors.
+ * Times are of calls from Java and include copies to the device.
  */
 final class TrainingStage implements Stage {
 
@@ -47,7 +47,6 @@ final class TrainingStage implements Stage {
       encode(context, set, engine, trained);
       flush(context, set, gpu);
     }
-    new ClusterTrial(context, set.vectors().base()).run();
   }
 
   private static Codebook train(

@@ -1,9 +1,8 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.FetchStep;
+import dev.vamana.cuda.kernel.FetchKernels;
 import dev.vamana.cuda.kernel.HostFetchLayout;
-import dev.vamana.cuda.kernel.WalkLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
@@ -11,20 +10,17 @@ import dev.vamana.graph.StoredAdjacency;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.List;
 
 /**
- * One half of a batch, with a stream of its own. While the device works on one half, the CPU copies
- * adjacency rows for the other. Queries whose walk has ended take no part in later steps. {@link
- * FetchBatch} has two.
+ * Walks of a batch: the device works on a step, then the CPU copies the adjacency rows of the next
+ * one. Queries whose walk has ended take no part in later steps.
  */
-final class FetchHalf {
+final class FetchWalk {
 
   private static final int CHUNK = 64;
 
   private final DriverObjects objects;
   private final CudaDriver driver;
-  private final FetchOptions options;
   private final GatherTeam team;
   private final long stream;
   private final long picked;
@@ -33,25 +29,24 @@ final class FetchHalf {
   private final PinnedBuffer rows;
   private final PinnedBuffer picks;
   private final DeviceBuffer deviceRows;
-  private final VectorArena.Half vectors;
+  private final VectorArena vectors;
   private FetchSlot[] slots;
   private FetchLayout layout;
   private int[] active = new int[0];
   private int[] parents = new int[0];
   private int count;
 
-  /** Makes a half. The calling thread is bound to the driver. */
-  FetchHalf(DriverObjects objects, FetchOptions options, GatherTeam team, VectorArena arena) {
+  /** Makes an instance. The calling thread is bound to the driver. */
+  FetchWalk(DriverObjects objects, GatherTeam team, VectorArena vectors) {
     this.objects = objects;
     this.driver = objects.driver();
-    this.options = options;
     this.team = team;
     this.rows = objects.pinned();
     this.picks = objects.pinned();
     this.deviceRows = objects.device();
     this.stream = objects.stream();
     this.picked = objects.event();
-    this.vectors = arena.half();
+    this.vectors = vectors;
   }
 
   long stream() {
@@ -64,15 +59,15 @@ final class FetchHalf {
   }
 
   /**
-   * Makes distance tables and starts the walks of the slots from..to-1.
+   * Makes distance tables and starts the walks of all slots.
    *
    * @param state device address of the state block, laid out for all slots
    * @param items address of the items
    */
-  void begin(FetchSlot[] all, int from, int to, FetchLayout layoutOfAll, long state, long items) {
+  void begin(FetchSlot[] all, FetchLayout layoutOfAll, long state, long items) {
     slots = all;
     layout = layoutOfAll;
-    count = to - from;
+    count = all.length;
     int width = layout.shape().parents();
     if (active.length < count) {
       active = new int[count];
@@ -88,10 +83,10 @@ final class FetchHalf {
     int stride = layout.startStride();
     long at = rowsAt();
     for (int a = 0; a < count; a++) {
-      active[a] = from + a;
-      target.setAtIndex(ValueLayout.JAVA_INT, a, from + a);
-      int[] entries = slots[from + a].item().entryPoints();
-      set(target, at, slots[from + a].item().segment().medoid());
+      active[a] = a;
+      target.setAtIndex(ValueLayout.JAVA_INT, a, a);
+      int[] entries = slots[a].item().entryPoints();
+      set(target, at, slots[a].item().segment().medoid());
       for (int i = 1; i < stride; i++) {
         set(target, at + (long) i * Integer.BYTES, start(entries, i - 1));
       }
@@ -99,7 +94,7 @@ final class FetchHalf {
     }
     setParameters(all.length, state, items);
     copyRows(stride);
-    launch(FetchStep.BEGIN, HostFetchLayout.beginSharedBytes(layout.shape().dimension()));
+    launch(FetchKernels.BEGIN, FetchKernels.beginSharedBytes(layout.shape().dimension()));
     launchStep();
   }
 
@@ -114,15 +109,10 @@ final class FetchHalf {
 
   private void setParameters(int allItems, long state, long items) {
     FetchLayout l = layout;
-    int flags =
-        (merged() ? HostFetchLayout.FLAG_PICK_MERGED : 0)
-            | (options.visitedFilter() ? 0 : WalkLayout.FLAG_NO_VISITED_FILTER);
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.ITEMS, items);
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.STATES, state + l.states(allItems));
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.TABLES, state + l.tables());
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.LISTS, state + l.lists(allItems));
-    parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.KEYS, state + l.keys(allItems));
-    parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.IDS, state + l.ids(allItems));
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.VISITED, state + l.visited(allItems));
     parameters.set(ValueLayout.JAVA_LONG, HostFetchLayout.PICKS, picks.address());
     parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.TABLE_STRIDE, l.tableStride());
@@ -130,12 +120,6 @@ final class FetchHalf {
     parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.FRESH_CAPACITY, l.freshCapacity());
     parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.VISITED_SLOTS, l.visitedSlots());
     parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.PARENTS, l.shape().parents());
-    parameters.set(ValueLayout.JAVA_INT, HostFetchLayout.FLAGS, flags);
-  }
-
-  /** Whether parents are picked after the merge rather than before it. */
-  private boolean merged() {
-    return options.prefetch() == false || layout.shape().parents() > 1;
   }
 
   private void copyRows(int stride) {
@@ -149,19 +133,13 @@ final class FetchHalf {
   }
 
   private void launchStep() {
-    List<String> kernels = options.step().kernels();
-    int known = merged() ? kernels.size() - 1 : options.step().pickStage();
-    for (int i = 0; i < kernels.size(); i++) {
-      launch(kernels.get(i), FetchStep.sharedBytes(kernels.get(i), layout.freshCapacity()));
-      if (i == known) {
-        driver.record(picked, stream);
-      }
-    }
+    launch(FetchKernels.STEP, FetchKernels.stepSharedBytes(layout.freshCapacity()));
+    driver.record(picked, stream);
   }
 
   private void launch(String kernel, int sharedBytes) {
     driver.launch(
-        driver.kernel(kernel), count, FetchStep.threads(kernel), sharedBytes, parameters, stream);
+        driver.kernel(kernel), count, FetchKernels.THREADS, sharedBytes, parameters, stream);
   }
 
   /**
