@@ -220,6 +220,9 @@ public class StreamedPlanTests extends PlanTestCase {
     }
 
     @Override
+    public void hold() {}
+
+    @Override
     public void release() {}
   }
 

@@ -148,11 +148,6 @@ final class TestResidency implements Residency {
   }
 
   @Override
-  public String absence(SegmentView view) {
-    return "unwanted";
-  }
-
-  @Override
   public synchronized DevicePresence presence(SegmentView view) {
     Resident resident = residents.get(view);
     if (looksLeft > 0 && --looksLeft == 0) {
@@ -166,7 +161,7 @@ final class TestResidency implements Residency {
   }
 
   private DevicePresence absent(SegmentView view) {
-    return late ? DevicePresence.waiting(absence(view)) : DevicePresence.refused(absence(view));
+    return late ? DevicePresence.waiting("unwanted") : DevicePresence.refused("unwanted");
   }
 
   @Override
@@ -370,6 +365,13 @@ final class TestResidency implements Residency {
     @Override
     public ResidentRows rows() {
       return rows;
+    }
+
+    @Override
+    public void hold() {
+      synchronized (TestResidency.this) {
+        users++;
+      }
     }
 
     @Override

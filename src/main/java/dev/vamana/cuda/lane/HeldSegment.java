@@ -5,21 +5,18 @@ import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /**
- * A segment and its place on the device, shared by a call and its tickets. The last holder's {@link
- * #release} releases the place. {@code dev.vamana.cuda.call.CallPlanner} makes one for each segment
- * of a call.
+ * A segment and its place on the device, shared by a call and its tickets, of which each has a use
+ * of the place. {@code dev.vamana.cuda.call.CallPlanner} makes one for each segment of a call.
  */
 public final class HeldSegment {
 
   private final Lease lease;
   private final ResidentSegment place;
-  private final AtomicInteger holders = new AtomicInteger(1);
 
   /**
-   * Takes over an acquired segment, with one holder.
+   * Takes over an acquired segment, with its use.
    *
    * @param place the segment on the device; null for a segment whose vectors are streamed
    */
@@ -30,12 +27,14 @@ public final class HeldSegment {
 
   /** Adds a holder, which has to call {@link #release}. */
   public void hold() {
-    holders.incrementAndGet();
+    if (place != null) {
+      place.hold();
+    }
   }
 
   /** Ends a hold. */
   public void release() {
-    if (holders.decrementAndGet() == 0 && place != null) {
+    if (place != null) {
       place.release();
     }
   }

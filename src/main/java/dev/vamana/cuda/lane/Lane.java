@@ -44,7 +44,7 @@ public abstract class Lane<T extends Ticket> {
   private volatile boolean parked;
   private volatile boolean stopping;
   private volatile GpuException lost;
-  private volatile GpuException releaseFailure;
+  private volatile GpuException endFailure;
 
   /**
    * Makes a lane whose thread has not started.
@@ -230,8 +230,8 @@ public abstract class Lane<T extends Ticket> {
     long progress = System.nanoTime();
     int spins = 0;
     while (true) {
-      if (releaseFailure != null) {
-        throw releaseFailure;
+      if (endFailure != null) {
+        throw endFailure;
       }
       boolean moved = advance();
       long now = System.nanoTime();
@@ -308,7 +308,7 @@ public abstract class Lane<T extends Ticket> {
     try {
       finish(ticket, null);
     } catch (RuntimeException | Error e) {
-      releaseFailure = unexpected(e);
+      endFailure = unexpected(e);
       LockSupport.unpark(thread);
     }
   }
@@ -318,10 +318,7 @@ public abstract class Lane<T extends Ticket> {
     if (ticket.left()) {
       abandoned();
     }
-    GpuException e = ticket.end(failure);
-    if (e != null && e.contextLost()) {
-      releaseFailure = e;
-    }
+    ticket.end(failure);
   }
 
   private void lose(GpuException e) {

@@ -24,7 +24,6 @@ public abstract class Ticket {
   private final Thread waiter = Thread.currentThread();
   private final AtomicInteger state = new AtomicInteger(QUEUED);
   private GpuException failure;
-  private GpuException releaseFailure;
   private long submitted;
   private long ended;
 
@@ -148,9 +147,8 @@ public abstract class Ticket {
    * close them afterwards.
    *
    * @param why the failure, or null
-   * @return the failure to release a segment, or null
    */
-  final GpuException end(GpuException why) {
+  final void end(GpuException why) {
     failure = why;
     try {
       release();
@@ -162,18 +160,9 @@ public abstract class Ticket {
         free();
       }
     }
-    return releaseFailure;
   }
 
   private void release() {
-    for (HeldSegment segment : segments) {
-      try {
-        segment.release();
-      } catch (GpuException e) {
-        // the waiting thread must be told in any case; if the context is lost, the lane or the next
-        // call finds out
-        releaseFailure = e;
-      }
-    }
+    segments.forEach(HeldSegment::release);
   }
 }

@@ -40,19 +40,13 @@ public interface Residency extends DeviceBudget, Closeable {
 
   /**
    * Returns the segment if it is resident. Otherwise returns null; the CPU has to answer the query,
-   * and {@link #absence} returns the reason. An evicted segment is queued again.
+   * and {@link #presence} has the reason. An evicted segment is queued again.
    */
   ResidentSegment acquire(SegmentView view);
 
-  /**
-   * Returns why a segment is not resident, for messages and counters, for instance "uploading" or
-   * "over budget".
-   */
-  String absence(SegmentView view);
-
   /** Whether a segment is not resident because the checksum of one of its files is wrong. */
   default boolean damaged(SegmentView view) {
-    return Absence.DAMAGED.text().equals(absence(view));
+    return false;
   }
 
   /** Returns a segment's state. Changes nothing. */

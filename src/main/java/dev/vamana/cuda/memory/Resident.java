@@ -3,7 +3,6 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.SegmentView;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
@@ -11,7 +10,7 @@ import java.util.concurrent.atomic.AtomicInteger;
  * The thread that ends its last use after that, or that retires it unused, has it freed. {@link
  * SegmentUpload} makes it, {@link SegmentEntry} has it.
  */
-final class Resident {
+final class Resident implements ResidentSegment {
 
   private static final int RETIRED = Integer.MIN_VALUE;
 
@@ -52,8 +51,39 @@ final class Resident {
     this.ranges = ranges;
   }
 
-  SegmentView view() {
+  @Override
+  public SegmentView view() {
     return view;
+  }
+
+  @Override
+  public Placement placement() {
+    return plan.placement();
+  }
+
+  @Override
+  public long descriptor() {
+    return block;
+  }
+
+  @Override
+  public boolean wholeCopies() {
+    return whole;
+  }
+
+  @Override
+  public boolean reranksOnDevice() {
+    return plan.raw() != RawVectors.CALLER;
+  }
+
+  @Override
+  public ResidentRows rows() {
+    return rows;
+  }
+
+  @Override
+  public ResidentBits bits() {
+    return bits;
   }
 
   PlacementPlan plan() {
@@ -85,8 +115,20 @@ final class Resident {
         return null;
       }
       if (uses.compareAndSet(count, count + 1)) {
-        return new Use();
+        return this;
       }
+    }
+  }
+
+  @Override
+  public void hold() {
+    uses.incrementAndGet();
+  }
+
+  @Override
+  public void release() {
+    if (uses.decrementAndGet() == RETIRED) {
+      whenIdle.run();
     }
   }
 
@@ -154,53 +196,6 @@ final class Resident {
     if (failure != null) {
       // only closing the context gives back what the driver would not
       throw failure.asLoss();
-    }
-  }
-
-  /** One use. */
-  private final class Use implements ResidentSegment {
-    private final AtomicBoolean released = new AtomicBoolean();
-
-    @Override
-    public SegmentView view() {
-      return view;
-    }
-
-    @Override
-    public Placement placement() {
-      return plan.placement();
-    }
-
-    @Override
-    public long descriptor() {
-      return block;
-    }
-
-    @Override
-    public boolean wholeCopies() {
-      return whole;
-    }
-
-    @Override
-    public boolean reranksOnDevice() {
-      return plan.raw() != RawVectors.CALLER;
-    }
-
-    @Override
-    public ResidentRows rows() {
-      return rows;
-    }
-
-    @Override
-    public ResidentBits bits() {
-      return bits;
-    }
-
-    @Override
-    public void release() {
-      if (released.compareAndSet(false, true) && uses.decrementAndGet() == RETIRED) {
-        whenIdle.run();
-      }
     }
   }
 }

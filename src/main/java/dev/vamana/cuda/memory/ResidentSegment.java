@@ -3,8 +3,8 @@ package dev.vamana.cuda.memory;
 import dev.vamana.search.SegmentView;
 
 /**
- * One use of a segment on the device. {@link Residency#acquire} returns it; it has to be released
- * when the launches that use it have ended. Its memory stays valid until then.
+ * A segment on the device. {@link Residency#acquire} returns it with one use. Each use has to be
+ * released once, when the launches of it have ended; the memory stays valid until then.
  */
 public interface ResidentSegment {
 
@@ -35,6 +35,9 @@ public interface ResidentSegment {
   /** Returns the places for bits of accepted ordinals. */
   ResidentBits bits();
 
-  /** Ends the use. */
+  /** Adds a use, while there is another one. */
+  void hold();
+
+  /** Ends a use. Never throws. */
   void release();
 }

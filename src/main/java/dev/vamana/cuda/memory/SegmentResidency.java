@@ -129,13 +129,9 @@ public final class SegmentResidency implements Residency {
   @Override
   public ResidentSegment acquire(SegmentView view) {
     SegmentEntry entry = entries.get(view);
-    if (entry == null) {
-      counters.missed(Residency.takes(view) ? Absence.CLOSED : Absence.UNSUPPORTED);
-      return null;
-    }
-    ResidentSegment segment = use(entry);
+    ResidentSegment segment = entry == null ? null : use(entry);
     if (segment == null) {
-      counters.missed(entry.absence());
+      counters.missed(absence(view));
     }
     return segment;
   }
@@ -156,11 +152,12 @@ public final class SegmentResidency implements Residency {
   }
 
   @Override
-  public String absence(SegmentView view) {
-    return why(view).text();
+  public boolean damaged(SegmentView view) {
+    return absence(view) == Absence.DAMAGED;
   }
 
-  private Absence why(SegmentView view) {
+  /** Returns why a segment is not resident. */
+  Absence absence(SegmentView view) {
     SegmentEntry entry = entries.get(view);
     if (entry != null) {
       return entry.absence();
@@ -176,7 +173,7 @@ public final class SegmentResidency implements Residency {
       PlacementPlan plan = resident.plan();
       return DevicePresence.resident(plan.placement().settingName(), plan.deviceBytes());
     }
-    Absence why = why(view);
+    Absence why = absence(view);
     return switch (why) {
       case QUEUED, UPLOADING -> DevicePresence.waiting(why.text());
       case NO_DEVICE -> DevicePresence.NO_DEVICE;

@@ -28,9 +28,10 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 /** Tests who gets what, and who gives it back, whatever callers, lane and closers do at once. */
 public class LaneTests extends LuceneTestCase {
 
-  /** A place on the device that counts its releases. */
+  /** A place on the device that knows when its last use ended. */
   static final class Place implements ResidentSegment {
     final AtomicInteger released = new AtomicInteger();
+    private final AtomicInteger uses = new AtomicInteger(1);
     volatile boolean broken;
 
     @Override
@@ -69,10 +70,17 @@ public class LaneTests extends LuceneTestCase {
     }
 
     @Override
+    public void hold() {
+      uses.incrementAndGet();
+    }
+
+    @Override
     public void release() {
-      released.incrementAndGet();
-      if (broken) {
-        throw new IllegalStateException("a bug");
+      if (uses.decrementAndGet() == 0) {
+        released.incrementAndGet();
+        if (broken) {
+          throw new IllegalStateException("a bug");
+        }
       }
     }
   }

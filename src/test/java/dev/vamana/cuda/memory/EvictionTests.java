@@ -52,7 +52,7 @@ public class EvictionTests extends ResidencyTestCase {
     executor.runAll();
     assertEquals(List.of("evicted 1", "uploaded 3 exact"), events());
     assertEquals(1, counter(residency, "evictions"));
-    assertEquals("evicted", residency.absence(views.get(1)));
+    assertEquals(Absence.EVICTED, residency.absence(views.get(1)));
     // taking turns at once pushes out those that were unused, not each other
     assertAbsent(1, Absence.QUEUED);
     executor.runAll();
@@ -222,7 +222,7 @@ public class EvictionTests extends ResidencyTestCase {
       SegmentView view = large.view(0, FLOATS);
       residency.opened(view);
       executor.runAll();
-      assertEquals("over budget", residency.absence(view));
+      assertEquals(Absence.OVER_BUDGET, residency.absence(view));
       assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact"), events());
       residency.closing(view);
     }

@@ -184,7 +184,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
           if (use != null) {
             use.release();
           } else {
-            String why = all.residency.absence(views.get(i));
+            Absence why = all.residency.absence(views.get(i));
             // nothing is mapped, or the driver is taken at its word
             assertTrue(
                 placement + " " + why,

@@ -125,7 +125,7 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
   void use(int segment) {
     residency.opened(views.get(segment));
     ResidentSegment use = residency.acquire(views.get(segment));
-    assertNotNull(residency.absence(views.get(segment)), use);
+    assertNotNull(residency.absence(views.get(segment)).text(), use);
     use.release();
   }
 
@@ -134,6 +134,6 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
       residency.opened(views.get(segment));
     }
     assertNull(residency.acquire(views.get(segment)));
-    assertEquals(why.text(), residency.absence(views.get(segment)));
+    assertEquals(why, residency.absence(views.get(segment)));
   }
 }

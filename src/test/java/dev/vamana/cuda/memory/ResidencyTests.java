@@ -62,7 +62,7 @@ public class ResidencyTests extends ResidencyTestCase {
       assertNull(residency.acquire(view));
       executor.runAll();
       assertNull(residency.acquire(view));
-      assertEquals("unsupported", residency.absence(view));
+      assertEquals(Absence.UNSUPPORTED, residency.absence(view));
       assertEquals(2L, counter(residency, "misses_unsupported"));
       residency.closing(view);
       assertEquals(List.of(), events());
@@ -91,7 +91,6 @@ public class ResidencyTests extends ResidencyTestCase {
     residency.closing(views.get(0));
     assertAbsent(0, Absence.CLOSED);
     assertTrue(device.deviceBytes() > 0);
-    first.release();
     first.release();
     executor.runAll();
     assertTrue(device.deviceBytes() > 0);
@@ -171,8 +170,8 @@ public class ResidencyTests extends ResidencyTestCase {
     residency.opened(views.get(1));
     executor.runAll();
     assertEquals(List.of("failed 0"), events());
-    assertEquals("no device", residency.absence(views.get(0)));
-    assertEquals("no device", residency.absence(views.get(1)));
+    assertEquals(Absence.NO_DEVICE, residency.absence(views.get(0)));
+    assertEquals(Absence.NO_DEVICE, residency.absence(views.get(1)));
     device.lose("so that nothing has to be freed");
     driver.close();
     assertEquals(1, counter(residency, "upload_failures"));
