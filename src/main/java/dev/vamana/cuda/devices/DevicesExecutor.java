@@ -120,7 +120,7 @@ public final class DevicesExecutor implements SearchExecutor {
     }
   }
 
-  @SuppressWarnings("FutureReturnValueIgnored") // a round hands its failures on
+  @SuppressWarnings("FutureReturnValueIgnored") // a round tells of its failures itself
   private DevicesExecutor(
       List<GpuExecutor> opened,
       Opener opener,
