@@ -122,7 +122,6 @@ final class FieldIndexer {
           edges,
           offset,
           length,
-          null,
           scalars);
     }
   }

@@ -5,7 +5,6 @@ import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.vectors.ScalarCodes;
-import dev.vamana.vectors.SignCodes;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;
@@ -43,7 +42,7 @@ record FieldMetadata(
           VectorSimilarityFunction.COSINE,
           VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
 
-  // kinds of codes that estimate distances; 0 for none
+  // kinds of codes that estimate distances; 0 for none. Signs are no longer used
   private static final byte SIGNS = 1;
   private static final byte SCALARS = 2;
 
@@ -145,9 +144,6 @@ record FieldMetadata(
     if (graph.scalars != null) {
       out.writeByte(SCALARS);
       graph.scalars.write(out);
-    } else if (graph.signs != null) {
-      out.writeByte(SIGNS);
-      graph.signs.write(out);
     } else {
       out.writeByte((byte) 0);
     }
@@ -157,12 +153,13 @@ record FieldMetadata(
       IndexInput in, GraphMetadata graph, int size, int dimension, int version) throws IOException {
     byte kind = in.readByte();
     if (kind == SCALARS && version >= VamanaVectorsFormat.VERSION_SCALARS) {
-      return graph.with(null, ScalarMetadata.read(in, size, dimension));
+      return graph.with(ScalarMetadata.read(in, size, dimension));
     }
     if (kind == SIGNS) {
-      return graph.with(SignMetadata.read(in, size, dimension), null);
-    }
-    if (kind != 0) {
+      in.readVLong();
+      in.readVLong();
+      in.skipBytes(3 * Float.BYTES);
+    } else if (kind != 0) {
       throw new CorruptIndexException("invalid kind of estimates: " + kind, in);
     }
     return graph;
@@ -192,7 +189,6 @@ record FieldMetadata(
    * @param edges number of edges of the graph
    * @param offset where the rows start in .vex
    * @param length bytes of all rows
-   * @param signs the sign codes that lie behind the rows, or null
    * @param scalars the scalar codes that lie behind the rows, or null
    */
   record GraphMetadata(
@@ -205,13 +201,11 @@ record FieldMetadata(
       long edges,
       long offset,
       long length,
-      SignMetadata signs,
       ScalarMetadata scalars) {
 
-    GraphMetadata with(SignMetadata ofSigns, ScalarMetadata ofScalars) {
+    GraphMetadata with(ScalarMetadata ofScalars) {
       return new GraphMetadata(
-          maxDegree, stride, beamWidth, alpha, passes, medoid, edges, offset, length, ofSigns,
-          ofScalars);
+          maxDegree, stride, beamWidth, alpha, passes, medoid, edges, offset, length, ofScalars);
     }
 
     void write(DataOutput out) throws IOException {
@@ -238,7 +232,6 @@ record FieldMetadata(
               in.readVLong(),
               in.readVLong(),
               in.readVLong(),
-              null,
               null);
       boolean valid =
           graph.maxDegree > 0
@@ -252,42 +245,6 @@ record FieldMetadata(
         throw new CorruptIndexException("invalid graph of " + size + " vectors: " + graph, in);
       }
       return graph;
-    }
-  }
-
-  /** A field's {@link SignCodes}, and their place in .vex. */
-  record SignMetadata(long offset, long length, SignCodes.Angles angles) {
-
-    /**
-     * Added to the deviation of mixed codes. Readers that know no mixed codes then take all angles
-     * to be 0, for which estimates leave out nothing that matters.
-     */
-    static final float MIXED = 4;
-
-    void write(DataOutput out) throws IOException {
-      out.writeVLong(offset);
-      out.writeVLong(length);
-      out.writeInt(Float.floatToIntBits(angles.intercept()));
-      out.writeInt(Float.floatToIntBits(angles.slope()));
-      out.writeInt(Float.floatToIntBits(angles.deviation() + (angles.mixed() ? MIXED : 0)));
-    }
-
-    static SignMetadata read(IndexInput in, int size, int dimension) throws IOException {
-      long offset = in.readVLong();
-      long length = in.readVLong();
-      float intercept = Float.intBitsToFloat(in.readInt());
-      float slope = Float.intBitsToFloat(in.readInt());
-      float deviation = Float.intBitsToFloat(in.readInt());
-      boolean mixed = deviation >= MIXED;
-      SignMetadata signs =
-          new SignMetadata(
-              offset,
-              length,
-              new SignCodes.Angles(intercept, slope, mixed ? deviation - MIXED : deviation, mixed));
-      if (signs.length != SignCodes.length(size, dimension) || signs.angles.valid() == false) {
-        throw new CorruptIndexException("invalid sign codes of " + size + " vectors: " + signs, in);
-      }
-      return signs;
     }
   }
 

@@ -9,12 +9,11 @@ import dev.vamana.search.AcceptedOrdinals;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkChange;
-import dev.vamana.vectors.DistanceFilter;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
 import dev.vamana.vectors.ScalarCodes;
-import dev.vamana.vectors.SignCodes;
+import dev.vamana.vectors.ScalarFilter;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.Map;
@@ -40,7 +39,6 @@ final class SegmentField implements SegmentView {
   private static final String GRAPH_BYTES = "vamana_graph";
   private static final String LIST_BYTES = "vamana_lists";
   private static final String CODE_BYTES = "vamana_codes";
-  private static final String SIGN_BYTES = "vamana_signs";
   private static final String SCALAR_BYTES = "vamana_scalars";
 
   private final String name;
@@ -52,7 +50,6 @@ final class SegmentField implements SegmentView {
   private final FlatVectorsReader raw;
   private final FileRegion graphRegion;
   private final StoredAdjacency adjacency;
-  private final FileRegion signsRegion;
   private final FileRegion scalarsRegion;
   private final InvertedLists lists;
   private final FileRegion codesRegion;
@@ -60,7 +57,6 @@ final class SegmentField implements SegmentView {
   private final FileChecks checks;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
-  private volatile SignCodes signCodes;
   private volatile ScalarCodes scalarCodes;
   private volatile Supplier<WalkChange> walkChanges = () -> WalkChange.NONE;
   // null until the first call has sampled the vectors
@@ -93,8 +89,6 @@ final class SegmentField implements SegmentView {
     this.graphRegion = rows == null ? null : FileRegion.of(graph, rows.offset(), rows.length());
     this.adjacency =
         rows == null ? null : new StoredAdjacency(graphRegion, metadata.size(), rows.stride());
-    FieldMetadata.SignMetadata signs = rows == null ? null : rows.signs();
-    this.signsRegion = signs == null ? null : FileRegion.of(graph, signs.offset(), signs.length());
     FieldMetadata.ScalarMetadata scalars = rows == null ? null : rows.scalars();
     this.scalarsRegion =
         scalars == null ? null : FileRegion.of(graph, scalars.offset(), scalars.length());
@@ -153,9 +147,6 @@ final class SegmentField implements SegmentView {
     }
     if (codesRegion != null) {
       bytes.put(CODE_BYTES, codesRegion.length());
-    }
-    if (signsRegion != null) {
-      bytes.put(SIGN_BYTES, signsRegion.length());
     }
     if (scalarsRegion != null) {
       bytes.put(SCALAR_BYTES, scalarsRegion.length());
@@ -306,13 +297,9 @@ final class SegmentField implements SegmentView {
   }
 
   @Override
-  public DistanceFilter distanceFilter(float[] query) throws IOException {
+  public ScalarFilter distanceFilter(float[] query) throws IOException {
     ScalarCodes scalars = scalarCodes();
-    if (scalars != null) {
-      return scalars.filter(query);
-    }
-    SignCodes signs = signCodes();
-    return signs == null ? null : signs.filter(query);
+    return scalars == null ? null : scalars.filter(query);
   }
 
   /** Returns the segment's scalar codes, or null without. */
@@ -330,21 +317,6 @@ final class SegmentField implements SegmentView {
               similarity(),
               metadata.graph().scalars().deviation());
       scalarCodes = loaded;
-    }
-    return loaded;
-  }
-
-  /** Returns the sign codes of a segment that an earlier version has written, or null without. */
-  SignCodes signCodes() throws IOException {
-    if (signsRegion == null) {
-      return null;
-    }
-    SignCodes loaded = signCodes;
-    if (loaded == null) {
-      loaded =
-          new SignCodes(
-              signsRegion, size(), dimension(), similarity(), metadata.graph().signs().angles());
-      signCodes = loaded;
     }
     return loaded;
   }

@@ -22,6 +22,12 @@ import org.apache.lucene.index.SegmentWriteState;
  * has inverted lists instead, and there are no other codes. Lucene reads segments through the
  * no-argument instance, which it finds by name; reading needs no parameters.
  *
+ * <p>Lucene's {@link org.apache.lucene.search.knn.KnnSearchStrategy.Hnsw} has a threshold for
+ * filters. It chooses between two ways of searching an HNSW graph, of which one looks at accepted
+ * nodes only, and has no meaning here: a walk passes the nodes that a filter rejects, whatever
+ * their share, and where few are accepted all of them are scored instead, if that is expected to be
+ * faster. Patience and seeds of a strategy are heeded.
+ *
  * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
  * version.
@@ -41,12 +47,6 @@ import org.apache.lucene.index.SegmentWriteState;
  *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
  *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
  *       by multiplication.
- *   <li>in versions 1 to 3, if the field has sign codes ({@link dev.vamana.vectors.SignCodes}),
- *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal array[<b>int64</b>]
- *       one bit for each component, lowest first, set where the vector is greater than the mean, or
- *       for mixed codes one bit for each sum of 16 components ({@code SignMix}), set where it is;
- *       <b>float</b> the distance of the vector to the mean; <b>int32</b> 0. Then
- *       array[<b>float</b>] the mean. Vectors of a COSINE field are scaled to unit length first.
  *   <li>since version 4, if the field has scalar codes ({@link dev.vamana.vectors.ScalarCodes}),
  *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal a row, which takes a
  *       multiple of 32 bytes. It holds, for each 64 components, array[<b>int64</b>] the lower bits
@@ -122,13 +122,10 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>int32</b> ordinal of the medoid
  *         <li><b>vlong</b> number of edges
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the rows in .vex
- *         <li>since version 1: <b>byte</b> 1 if the field has sign codes, else 0; if 1:
- *             <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex; 3 *
- *             <b>int32</b> (float bits) the line that gives angles from differences: intercept,
- *             slope, deviation; 4 is added to the deviation of mixed codes, from which earlier
- *             readers estimate no angle above 0; since version 4 also 2 if the field has scalar
- *             codes: <b>vlong</b> offset and <b>vlong</b> length of codes and mean in .vex;
- *             <b>int32</b> (float bits) deviation of estimates
+ *         <li>since version 1: <b>byte</b> 0; in versions 1 to 3 also 1, if sign codes lie behind
+ *             the rows, which are no longer used: 2 * <b>vlong</b>, 3 * <b>int32</b>; since version
+ *             4 also 2 if the field has scalar codes: <b>vlong</b> offset and <b>vlong</b> length
+ *             of codes and mean in .vex; <b>int32</b> (float bits) deviation of estimates
  *       </ul>
  *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>

@@ -7,12 +7,11 @@ import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.call.CallPlanner;
-import dev.vamana.cuda.call.Contests;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.Families;
-import dev.vamana.cuda.call.IdlePlans;
-import dev.vamana.cuda.call.LeftItems;
 import dev.vamana.cuda.call.PlanLoad;
+import dev.vamana.cuda.call.Routes;
+import dev.vamana.cuda.call.WhoAnswers;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
@@ -54,7 +53,7 @@ import java.util.function.Supplier;
  *
  * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
  * after a back-off, and the open segments are uploaded to the new one. A context is used only while
- * it answers known questions right. Thread-safe.
+ * it answers right, as far as the self-test and samples tell. Thread-safe.
  */
 public final class GpuExecutor implements SearchExecutor {
 
@@ -79,16 +78,14 @@ public final class GpuExecutor implements SearchExecutor {
   private final GpuQuantizer quantizer;
   private final GraphEngine graphs;
   private final PlanLoad load = new PlanLoad();
-  private final Contests contests = new Contests(System::nanoTime);
-  private final LeftItems leftItems;
-  private final IdlePlans idlePlans = new IdlePlans();
+  private final Routes routes = new Routes();
+  private final WhoAnswers who =
+      new WhoAnswers(Runtime.getRuntime().availableProcessors(), System.nanoTime());
   private final Families families = new Families();
   private final Ahead ahead;
-  private final Ahead.Search aheadSearch = new AheadSearch();
 
   private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
     this.counters = counters;
-    this.leftItems = new LeftItems(contests, counters);
     this.cpu = new CpuExecutor(options.workers());
     this.keeper = keeper;
     this.quantizer = new GpuQuantizer(keeper, counters.training, options.leastTraining());
@@ -96,7 +93,7 @@ public final class GpuExecutor implements SearchExecutor {
         options.leastGraph() == GpuOptions.NO_GRAPHS
             ? GraphEngine.NONE
             : new GpuGraphs(keeper, counters.graphs, options.leastGraph());
-    this.ahead = new Ahead(options.batches().segmentsAhead(), options.hostMemory());
+    this.ahead = new Ahead(options.batches().segmentsAhead());
   }
 
   /**
@@ -124,64 +121,67 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
     if (batch.size() == 1) {
-      return List.of(search(batch.get(0)));
+      return List.of(answer(batch.get(0)));
     }
-    return batch.size() < LEAST_DIVIDED ? search(batch, batch) : divided(batch);
+    long since = System.nanoTime();
+    List<WorkResult> results = batch.size() < LEAST_DIVIDED ? search(batch, batch) : divided(batch);
+    answered(null, since);
+    return results;
   }
 
-  /** Searches the segments of a query that {@link Ahead} sends together. */
-  private final class AheadSearch implements Ahead.Search {
-    @Override
-    public List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
-        throws IOException {
-      return GpuExecutor.this.search(items, items, 1, inTurn, leftAlone);
-    }
-
-    @Override
-    public void taken(WorkItem item, long since, long now) {
-      Contests.Known known = contests.find(item);
-      if (known != null) {
-        contests.answered(known.contest(), since, now);
-      }
-    }
-
-    @Override
-    public long now() {
-      return contests.now();
-    }
-  }
-
-  private WorkResult search(WorkItem item) throws IOException {
+  @Override
+  public WorkResult answer(WorkItem item) throws IOException {
     PlanMode mode = keeper.options().plans().mode();
-    if (mode == PlanMode.CPU && ahead.mayHave(item) == false && usable()) {
+    boolean fromAhead = ahead.mayHave(item);
+    if (mode == PlanMode.CPU && fromAhead == false && usable()) {
       return pinnedToCpu(item);
     }
-    Contests.Known known = mode == PlanMode.AUTO ? contests.find(item) : null;
-    if (known == null) {
-      return ahead.search(item, aheadSearch);
-    }
-    Ahead.Outlook outlook = contests.outlook(known);
-    if (outlook == Ahead.Outlook.CPU
-        && ahead.mayHave(item) == false
-        && usable()
+    Routes.Known known = mode == PlanMode.AUTO ? routes.find(item) : null;
+    if (known != null
+        && isLeft(known)
+        && fromAhead == false
         && item.cancelled().getAsBoolean() == false) {
-      LeftScan left = leftItems.begin(item.segment(), known);
-      if (left != null) {
-        return leftToCpu(item, known, left);
+      counters.left(known.way() == CpuExecutor.Way.SCAN);
+      long since = System.nanoTime();
+      try {
+        return CpuExecutor.search(item, known.way());
+      } finally {
+        answered(known, since);
       }
     }
-    return ahead.search(item, aheadSearch, outlook);
+    return ahead.search(item, new SingleQuery(System.nanoTime()));
   }
 
-  /** Answers an item on the CPU that need not be planned. Counts it as if it had been. */
-  private WorkResult leftToCpu(WorkItem item, Contests.Known known, LeftScan left)
-      throws IOException {
-    load.onCpu(1);
-    try {
-      return CpuExecutor.search(item, known.way());
-    } finally {
-      load.onCpu(-1);
-      left.ended();
+  /** Whether the CPU answers items of a route in this window. */
+  private boolean isLeft(Routes.Known known) {
+    return known.kind() != null
+        && known.kind().onDevice() == false
+        && known.window() == who.window()
+        && usable();
+  }
+
+  private void answered(Routes.Known known, long since) {
+    long now = System.nanoTime();
+    boolean both = known != null && known.kind() != null;
+    who.answered(both ? known.kind() : null, both ? known.work() : 0, now - since, now);
+  }
+
+  /** Searches the segments of a single query that {@link Ahead} sends together. */
+  private final class SingleQuery implements Ahead.Search {
+    private final long since;
+
+    SingleQuery(long since) {
+      this.since = since;
+    }
+
+    @Override
+    public List<WorkResult> search(List<WorkItem> items, Runnable leftAlone) throws IOException {
+      return GpuExecutor.this.search(items, items, 1, leftAlone, since);
+    }
+
+    @Override
+    public void taken(WorkItem item) {
+      answered(routes.find(item), since);
     }
   }
 
@@ -192,19 +192,17 @@ public final class GpuExecutor implements SearchExecutor {
     CpuExecutor.Way way = CpuExecutor.way(item);
     boolean scans = way == CpuExecutor.Way.SCAN;
     Workload task = Workloads.of(item, scans, Workload.Rows.NONE, 1, null, 1);
-    long since = contests.now();
-    load.onCpu(1);
+    long since = System.nanoTime();
     try {
       return CpuExecutor.search(item, way);
     } finally {
-      load.onCpu(-1);
       double predicted = keeper.options().plans().costs().nanos(Plan.CPU, task);
-      counters.plans.add(Plan.CPU, 1, predicted, contests.now() - since);
+      counters.plans.add(Plan.CPU, 1, predicted, System.nanoTime() - since);
     }
   }
 
   private List<WorkResult> search(List<WorkItem> batch, List<WorkItem> call) throws IOException {
-    return search(batch, call, batch.size(), 1, () -> {});
+    return search(batch, call, batch.size(), () -> {}, 0);
   }
 
   /**
@@ -241,12 +239,12 @@ public final class GpuExecutor implements SearchExecutor {
    * answer. The result of an item that was left alone is null.
    *
    * @param call all items of the call, by whose number plans are chosen
-   * @param inTurn items that a thread would search one after the other if the CPU answered them
    * @param leftAlone called when it is known that all items but the first {@code wanted} are left
    *     alone
+   * @param since when a single query was asked; 0 for other calls
    */
   private List<WorkResult> search(
-      List<WorkItem> batch, List<WorkItem> call, int wanted, int inTurn, Runnable leftAlone)
+      List<WorkItem> batch, List<WorkItem> call, int wanted, Runnable leftAlone, long since)
       throws IOException {
     counters.requested.add(wanted);
     GpuSession session = keeper.enter();
@@ -255,15 +253,15 @@ public final class GpuExecutor implements SearchExecutor {
       leftAlone.run();
       return onCpu(batch, wanted);
     }
-    long since = contests.now();
     int threads = keeper.options().workers().threads();
     CallPlanner planner =
         new CallPlanner(
-            session, keeper, counters, load, contests, idlePlans, families, since, call, threads,
-            inTurn);
+            session, keeper, counters, load, routes, who, families, call, threads, since != 0);
     List<WorkResult> results =
         new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
-    contests.answered(planner.contested(), since, contests.now());
+    if (since != 0) {
+      answered(planner.first(), since);
+    }
     if (session.distrusted()) {
       return onCpu(batch, wanted);
     }
@@ -294,43 +292,44 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   @Override
-  public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
-    if (accepted < segment.size()
-        || keeper.options().plans().mode() != PlanMode.AUTO
-        || usable() == false) {
+  public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+    PlanMode mode = keeper.options().plans().mode();
+    if (mode == PlanMode.CPU || takes(segment) == false || usable() == false) {
+      return segment.hasLists() || scan ? NOT_MEASURED : null;
+    }
+    if (scan == false || (mode == PlanMode.EXACT && isResident(segment))) {
       return null;
     }
-    Contests.Known known = contests.findScan(segment, k);
-    return known == null || contests.outlook(known) != Ahead.Outlook.CPU
-        ? null
-        : leftItems.begin(segment, known);
+    if (mode == PlanMode.GRAPH) {
+      return NOT_MEASURED;
+    }
+    boolean filtered = accepted < segment.size();
+    Routes.Known known = filtered ? null : routes.findScan(segment, k);
+    if (known != null && known.kind() != null) {
+      long since = System.nanoTime();
+      return isLeft(known) ? () -> answered(known, since) : null;
+    }
+    return isResident(segment) && isForCpu(segment, k, accepted) == false ? null : NOT_MEASURED;
   }
 
-  @Override
-  public boolean takesScan(SegmentView segment, int k, int accepted) {
-    PlanMode mode = keeper.options().plans().mode();
-    if (takes(segment) == false || mode == PlanMode.GRAPH || mode == PlanMode.CPU) {
-      return false;
-    }
+  /** Whether the CPU scans a segment for a single query, as far as predictions tell. */
+  private boolean isForCpu(SegmentView segment, int k, int accepted) {
     GpuSession session = keeper.enter();
     if (session == null) {
-      return false;
+      return true;
     }
     try {
       // without a filter the query's segments are sent together
       int segments = accepted < segment.size() ? 1 : families.size(segment);
-      Workload task =
-          Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments).over(segments);
-      return (mode == PlanMode.EXACT || session.chooser.sureOfCpu(task) == false)
-          && session.residency.presence(segment).state() == DevicePresence.State.RESIDENT;
+      Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments);
+      return session.chooser.sureOfCpu(task.over(segments));
     } finally {
       session.exit();
     }
   }
 
-  @Override
-  public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return takes(segment) && keeper.options().plans().mode() != PlanMode.CPU && usable();
+  private boolean isResident(SegmentView segment) {
+    return presence(segment).state() == DevicePresence.State.RESIDENT;
   }
 
   /**
@@ -365,12 +364,14 @@ public final class GpuExecutor implements SearchExecutor {
 
   @Override
   public void closing(SegmentView segment) {
-    families.closing(segment);
+    boolean last = families.closing(segment);
     ahead.closing(segment);
     keeper.segments().closing(segment);
     // only now does no call use the segment that would remember it
-    contests.closing(segment);
-    idlePlans.closing(segment);
+    routes.closing(segment);
+    if (last) {
+      who.forget(segment.family());
+    }
   }
 
   /** Returns the device in use, or the last one if its context is lost. */
@@ -428,8 +429,8 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Removes a segment from the device as {@link #evict} does, also for contexts opened later, until
-   * it is searched, opened or requested here again.
+   * Removes a segment from the device as {@link #evict} does, also from contexts opened later,
+   * until it is opened, warmed or kept here again. The CPU answers searches that still come.
    */
   public void release(SegmentView segment) {
     keeper.segments().leave(segment);
@@ -463,7 +464,6 @@ public final class GpuExecutor implements SearchExecutor {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     groups.put("segments_ahead", ahead.totals());
-    groups.putAll(contests.totals());
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());

@@ -4,7 +4,6 @@ import dev.vamana.vectors.PairDistances;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.MemoryBudget;
 import java.io.IOException;
-import java.util.Arrays;
 import org.apache.lucene.util.IntroSorter;
 
 /**
@@ -41,7 +40,6 @@ final class Reachability {
   private final int[] row;
   private final int[] nearRow;
   private final float[] rowDistances;
-  private int[] queue = new int[1024];
   private int nextSpare;
 
   Reachability(
@@ -93,10 +91,12 @@ final class Reachability {
     if (byLength == false) {
       return link(byRows, null);
     }
-    try (NodeNumbers numbers = new NodeNumbers(rows.size(), budget, abort)) {
+    try (NodeNumbers numbers = new NodeNumbers(rows.size(), budget, abort);
+        NodeNumbers missing = new NodeNumbers(missing(), budget, abort)) {
       numbers.fill((byte) UNREACHED);
       takers = numbers;
-      return link(byRows, longestFirst());
+      sortLongestFirst(missing);
+      return link(byRows, missing);
     }
   }
 
@@ -105,14 +105,14 @@ final class Reachability {
    *
    * @param order the missing nodes, or null to find them in the order of their ordinals
    */
-  private int link(boolean byRows, int[] order) throws IOException {
-    int count = order == null ? parents.size() : order.length;
+  private int link(boolean byRows, NodeNumbers order) throws IOException {
+    int count = order == null ? parents.size() : order.size();
     int linked = 0;
     for (int i = 0; i < count; i++) {
       if (i % ABORT_INTERVAL == 0) {
         abort.check();
       }
-      int node = order == null ? i : order[i];
+      int node = order == null ? i : order.get(i);
       if (parents.get(node) == UNREACHED) {
         // a short vector's row has the long ones, which must not link to all short vectors
         if (byRows == false || takers != null || attachByRow(node) == false) {
@@ -125,41 +125,55 @@ final class Reachability {
     return linked;
   }
 
-  /** Returns the missing nodes in the order in which they are linked if lengths matter. */
-  private int[] longestFirst() {
+  private int missing() {
     int count = 0;
     for (int node = 0; node < parents.size(); node++) {
       count += parents.get(node) == UNREACHED ? 1 : 0;
     }
-    int[] missing = new int[count];
-    count = 0;
+    return count;
+  }
+
+  /** Puts the missing nodes in the order in which they are linked if lengths matter. */
+  private void sortLongestFirst(NodeNumbers missing) {
+    int count = 0;
     for (int node = 0; node < parents.size(); node++) {
       if (parents.get(node) == UNREACHED) {
-        missing[count++] = node;
+        missing.set(count++, node);
       }
     }
     new LengthSorter(missing).sort(0, count);
-    return missing;
   }
 
+  /**
+   * Adds to the tree what a node of it leads to, depth first. The tree itself is the way back, and
+   * a node's place in the row before it tells where that row goes on, so no stack is needed.
+   */
   private void reachFrom(int start) throws IOException {
-    int size = 0;
-    queue[size++] = start;
-    int visited = 0;
-    // depth first: the order does not matter for reachability, and the stack stays small
-    while (size > 0) {
-      if (++visited % ABORT_INTERVAL == 0) {
+    int node = start;
+    int degree = rows.neighbors(node, row);
+    int next = 0;
+    int steps = 0;
+    while (true) {
+      if (++steps % ABORT_INTERVAL == 0) {
         abort.check();
       }
-      int node = queue[--size];
-      int degree = rows.neighbors(node, row);
-      if (size + degree > queue.length) {
-        queue = Arrays.copyOf(queue, Math.max(queue.length * 2, size + degree));
+      while (next < degree && parents.get(row[next]) != UNREACHED) {
+        next++;
       }
-      for (int i = 0; i < degree; i++) {
-        if (parents.get(row[i]) == UNREACHED) {
-          parents.set(row[i], node);
-          queue[size++] = row[i];
+      if (next < degree) {
+        parents.set(row[next], node);
+        node = row[next];
+        degree = rows.neighbors(node, row);
+        next = 0;
+      } else if (node == start) {
+        return;
+      } else {
+        int done = node;
+        node = parents.get(done);
+        degree = rows.neighbors(node, row);
+        next = 0;
+        while (row[next] != done) {
+          next++;
         }
       }
     }
@@ -237,29 +251,30 @@ final class Reachability {
   }
 
   private final class LengthSorter extends IntroSorter {
-    private final int[] nodes;
+    private final NodeNumbers nodes;
     private int pivot;
 
-    LengthSorter(int[] nodes) {
+    LengthSorter(NodeNumbers nodes) {
       this.nodes = nodes;
     }
 
     @Override
     protected void setPivot(int i) {
-      pivot = nodes[i];
+      pivot = nodes.get(i);
     }
 
     @Override
     protected int comparePivot(int j) {
-      int order = distances.longerFirst(pivot, nodes[j]);
-      return order != 0 ? order : Integer.compare(pivot, nodes[j]);
+      int node = nodes.get(j);
+      int order = distances.longerFirst(pivot, node);
+      return order != 0 ? order : Integer.compare(pivot, node);
     }
 
     @Override
     protected void swap(int i, int j) {
-      int node = nodes[i];
-      nodes[i] = nodes[j];
-      nodes[j] = node;
+      int node = nodes.get(i);
+      nodes.set(i, nodes.get(j));
+      nodes.set(j, node);
     }
   }
 

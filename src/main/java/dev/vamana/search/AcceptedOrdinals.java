@@ -2,6 +2,9 @@ package dev.vamana.search;
 
 import java.lang.ref.Reference;
 import java.lang.ref.WeakReference;
+import org.apache.lucene.search.DocIdSetIterator;
+import org.apache.lucene.util.BitSet;
+import org.apache.lucene.util.BitSetIterator;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 import org.apache.lucene.util.LiveDocs;
@@ -74,16 +77,36 @@ public final class AcceptedOrdinals {
     if (current != null && current.docs.refersTo(docs)) {
       return current;
     }
-    FixedBitSet bits = new FixedBitSet(size);
-    bits.set(0, size);
-    ordinals.applyMask(bits, 0);
-    Copy copy = new Copy(docs, bits);
+    Copy copy = new Copy(docs, copy(ordinals, size));
     if (seen.refersTo(docs)) {
       shared = copy;
     } else {
       seen = new WeakReference<>(docs);
     }
     return copy;
+  }
+
+  private static FixedBitSet copy(Bits ordinals, int size) {
+    FixedBitSet bits = new FixedBitSet(size);
+    bits.set(0, size);
+    ordinals.applyMask(bits, 0);
+    return bits;
+  }
+
+  /**
+   * Returns accepted ordinals in ascending order. Each is asked for at most once.
+   *
+   * @param ordinals may have more than {@code size}; null for all
+   * @param size number of ordinals
+   */
+  static DocIdSetIterator iterator(Bits ordinals, int size) {
+    if (ordinals == null) {
+      return DocIdSetIterator.all(size);
+    }
+    if (ordinals instanceof LiveDocs live) {
+      return live.liveDocsIterator();
+    }
+    return new BitSetIterator(ordinals instanceof BitSet bits ? bits : copy(ordinals, size), size);
   }
 
   /**

@@ -215,8 +215,8 @@ public final class BatchedKnn {
   private static long acceptedBytes(List<KnnBatch.Leaf> leaves) {
     Set<Bits> distinct = Collections.newSetFromMap(new IdentityHashMap<>());
     for (KnnBatch.Leaf leaf : leaves) {
-      if (leaf instanceof KnnBatch.OwnLeaf own && own.accepted() != null) {
-        distinct.add(own.accepted());
+      if (leaf instanceof KnnBatch.OwnLeaf own && own.terms().acceptedOrdinals() != null) {
+        distinct.add(own.terms().acceptedOrdinals());
       }
     }
     return distinct.stream().mapToLong(accepted -> accepted.length() / Byte.SIZE).sum();
@@ -249,7 +249,7 @@ public final class BatchedKnn {
       leaves.add(
           view == null
               ? otherLeaf(context, field, beam, acceptDocs)
-              : ownLeaf(context, view, walk.withBeamWidth(beam), weight != null, acceptDocs));
+              : ownLeaf(context, view, walk.withBeamWidth(beam), k, weight != null, acceptDocs));
     }
     return leaves;
   }
@@ -340,6 +340,7 @@ public final class BatchedKnn {
       LeafReaderContext context,
       SegmentView view,
       WalkParameters walk,
+      int k,
       boolean filtered,
       AcceptDocs acceptDocs)
       throws IOException {
@@ -352,12 +353,15 @@ public final class BatchedKnn {
     long visitLimit = filtered ? accepted + 1L : Long.MAX_VALUE;
     return new KnnBatch.OwnLeaf(
         context.docBase,
-        view,
         vectors::ordToDoc,
-        walk,
-        copy == null ? null : copy.bits(),
-        accepted,
-        visitLimit,
-        cancelled());
+        new WorkItem.Terms(
+            view,
+            k,
+            walk,
+            copy == null ? null : copy.bits(),
+            accepted,
+            visitLimit,
+            cancelled(),
+            new int[0]));
   }
 }

@@ -2,7 +2,7 @@ package dev.vamana.search;
 
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
-import dev.vamana.vectors.DistanceFilter;
+import dev.vamana.vectors.ScalarFilter;
 import java.io.IOException;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
@@ -35,7 +35,7 @@ final class CollectorWalk {
   private static final int TOGETHER = 8;
 
   private final RandomVectorScorer scorer;
-  private final DistanceFilter filter;
+  private final ScalarFilter filter;
   private final Adjacency graph;
   private final KnnCollector collector;
   private final Bits acceptedOrdinals;
@@ -54,6 +54,11 @@ final class CollectorWalk {
   private int skippedCount;
   private float minCompetitive;
   private float expandedTie = Float.NaN;
+  // steps, the blocks they made, the nodes they found, and how many of these are accepted
+  private long steps;
+  private long blocks;
+  private long foundNodes;
+  private long foundAccepted;
 
   /**
    * Makes a walk.
@@ -66,7 +71,7 @@ final class CollectorWalk {
    */
   CollectorWalk(
       RandomVectorScorer scorer,
-      DistanceFilter filter,
+      ScalarFilter filter,
       Adjacency graph,
       KnnCollector collector,
       Bits acceptedOrdinals,
@@ -127,12 +132,35 @@ final class CollectorWalk {
         return false;
       }
       int degree = graph.neighbors(ordinalOf(nearest), row);
-      score(visited.addAll(row, degree, fresh, 0));
+      int found = visited.addAll(row, degree, fresh, 0);
+      boolean block = strategy != null && endsBlock(found);
+      score(found);
       // patience must not end a walk before the collector is full
-      if (strategy != null && minCompetitive != Float.NEGATIVE_INFINITY) {
+      if (block && minCompetitive != Float.NEGATIVE_INFINITY) {
         strategy.nextVectorsBlock();
       }
     }
+    return true;
+  }
+
+  /**
+   * Whether a step ends a block of vectors. Strategies that end a search which hardly finds
+   * anything new take a block for a step of which every node could be a hit. So where some nodes
+   * are rejected, blocks are as many of the steps as nodes are accepted of all that were found.
+   */
+  private boolean endsBlock(int found) {
+    steps++;
+    if (acceptedOrdinals == null) {
+      return true;
+    }
+    foundNodes += found;
+    for (int i = 0; i < found; i++) {
+      foundAccepted += acceptedOrdinals.get(fresh[i]) ? 1 : 0;
+    }
+    if (blocks * foundNodes >= steps * foundAccepted) {
+      return false;
+    }
+    blocks++;
     return true;
   }
 

@@ -34,7 +34,7 @@ public record DevicePresence(State state, String placement, long deviceBytes, St
   public static final DevicePresence NO_DEVICE =
       new DevicePresence(State.NO_DEVICE, null, 0, "no device");
 
-  /** The state of every segment while the device answers known questions wrong. */
+  /** The state of every segment while the device answers wrong. */
   public static final DevicePresence WRONG_ANSWERS =
       new DevicePresence(State.NO_DEVICE, null, 0, "wrong answers");
 

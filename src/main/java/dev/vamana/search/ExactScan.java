@@ -3,7 +3,6 @@ package dev.vamana.search;
 import java.io.IOException;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
-import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
@@ -35,27 +34,20 @@ final class ExactScan {
    */
   void run(Bits accepted) throws IOException {
     int size = scorer.maxOrd();
-    int from = 0;
-    if (accepted instanceof BitSet bits) {
-      int ordinal = size == 0 ? DocIdSetIterator.NO_MORE_DOCS : bits.nextSetBit(0);
-      while (ordinal < size && add(ordinal)) {
-        ordinal = ordinal + 1 < size ? bits.nextSetBit(ordinal + 1) : DocIdSetIterator.NO_MORE_DOCS;
-      }
-    } else if (accepted == null) {
-      while (from < size && collector.earlyTerminated() == false) {
+    if (accepted == null) {
+      for (int from = 0; from < size && collector.earlyTerminated() == false; ) {
         count = Math.min(BLOCK, size - from);
         for (int i = 0; i < count; i++) {
-          ordinals[i] = from + i;
+          ordinals[i] = from++;
         }
-        from += count;
         score();
       }
-    } else {
-      for (int ordinal = 0; ordinal < size; ordinal++) {
-        if (accepted.get(ordinal) && add(ordinal) == false) {
-          break;
-        }
-      }
+      return;
+    }
+    DocIdSetIterator iterator = AcceptedOrdinals.iterator(accepted, size);
+    int ordinal = iterator.nextDoc();
+    while (ordinal < size && add(ordinal)) {
+      ordinal = iterator.nextDoc();
     }
     score();
   }

@@ -3,12 +3,10 @@ package dev.vamana.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TotalHits;
-import org.apache.lucene.util.Bits;
 
 /**
  * Queries that {@link BatchedKnn} gathers until they fill a call of the executor. {@link #finish}
@@ -57,19 +55,9 @@ final class KnnBatch {
    * A segment that the executor searches.
    *
    * @param docs turns ordinals into documents of the segment, in the same order
-   * @param accepted accepted ordinals, or null for all
-   * @param count number of accepted ordinals
+   * @param terms shared by the items of all queries
    */
-  record OwnLeaf(
-      int docBase,
-      SegmentView view,
-      IntUnaryOperator docs,
-      WalkParameters walk,
-      Bits accepted,
-      int count,
-      long visitLimit,
-      BooleanSupplier cancelled)
-      implements Leaf {}
+  record OwnLeaf(int docBase, IntUnaryOperator docs, WorkItem.Terms terms) implements Leaf {}
 
   /** A segment of another format, which is searched at once, one query at a time. */
   record OtherLeaf(int docBase, LeafSearch search) implements Leaf {}
@@ -114,27 +102,14 @@ final class KnnBatch {
           others[leaf][i - from] = other.search.search(part.get(i));
         }
       } else {
-        addItems((OwnLeaf) leaves.get(leaf), part.subList(from, to));
+        WorkItem.Terms terms = ((OwnLeaf) leaves.get(leaf)).terms;
+        for (QueryVector query : part.subList(from, to)) {
+          items.add(new WorkItem(terms, query));
+        }
       }
     }
     gathered.add(new Gathered(leaves, firstItem, others, merged, from, to));
     queries += to - from;
-  }
-
-  private void addItems(OwnLeaf leaf, List<QueryVector> part) {
-    WorkItem.Terms terms =
-        new WorkItem.Terms(
-            leaf.view,
-            k,
-            leaf.walk,
-            leaf.accepted,
-            leaf.count,
-            leaf.visitLimit,
-            leaf.cancelled,
-            new int[0]);
-    for (QueryVector query : part) {
-      items.add(new WorkItem(terms, query));
-    }
   }
 
   /** Searches what was gathered, merges the hits, and leaves this batch empty. */

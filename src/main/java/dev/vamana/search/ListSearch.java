@@ -8,7 +8,6 @@ import java.util.Arrays;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
 import org.apache.lucene.util.ArrayUtil;
-import org.apache.lucene.util.BitSet;
 import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.LongHeap;
 import org.apache.lucene.util.NumericUtils;
@@ -276,26 +275,16 @@ final class ListSearch {
     Accepted(Bits accepted) throws IOException {
       int size = segment.size();
       int count = 0;
-      int ordinal = next(accepted, 0, size);
+      DocIdSetIterator iterator = AcceptedOrdinals.iterator(accepted, size);
+      int ordinal = iterator.nextDoc();
       while (ordinal < size) {
         if (count == members.length) {
           members = Arrays.copyOf(members, 2 * count);
         }
         members[count++] = ordinal;
-        ordinal = next(accepted, ordinal + 1, size);
+        ordinal = iterator.nextDoc();
       }
       sort(count);
-    }
-
-    private static int next(Bits accepted, int from, int size) {
-      if (accepted instanceof BitSet bits) {
-        return from < size ? bits.nextSetBit(from) : DocIdSetIterator.NO_MORE_DOCS;
-      }
-      int ordinal = from;
-      while (accepted != null && ordinal < size && accepted.get(ordinal) == false) {
-        ordinal++;
-      }
-      return ordinal;
     }
 
     private void sort(int count) throws IOException {

@@ -3,7 +3,7 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.graph.VisitedSet;
 import dev.vamana.graph.Worklist;
-import dev.vamana.vectors.DistanceFilter;
+import dev.vamana.vectors.ScalarFilter;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.util.Bits;
@@ -30,7 +30,7 @@ final class ReferenceWalk {
   private final WalkDistances distances;
   private final boolean quantized;
   // estimates which nodes need no exact distance, or null to compute all
-  private final DistanceFilter filter;
+  private final ScalarFilter filter;
   private final Worklist worklist;
   private final VisitedSet visited;
   private int[] fresh;
@@ -60,7 +60,7 @@ final class ReferenceWalk {
         item, estimates ? segment.distanceFilter(item.query().floats()) : null);
   }
 
-  private ReferenceWalk(WorkItem item, DistanceFilter filter) throws IOException {
+  private ReferenceWalk(WorkItem item, ScalarFilter filter) throws IOException {
     this.item = item;
     this.filter = filter;
     SegmentView segment = item.segment();

@@ -29,6 +29,15 @@ public interface SearchExecutor extends Closeable {
   List<WorkResult> search(List<WorkItem> batch) throws IOException;
 
   /**
+   * Searches one item of a single query, as the only item of a batch.
+   *
+   * @throws IOException if the segment cannot be read
+   */
+  default WorkResult answer(WorkItem item) throws IOException {
+    return search(List.of(item)).get(0);
+  }
+
+  /**
    * Returns the walk of a query that specifies none.
    *
    * @param k number of hits, at least 1
@@ -37,45 +46,29 @@ public interface SearchExecutor extends Closeable {
     return WalkParameters.defaults(k);
   }
 
-  /** A scan that an executor leaves to the calling thread, and wants to hear of. */
-  interface LeftScan {
+  /** A search that an executor leaves to the calling thread. */
+  @FunctionalInterface
+  interface LeftSearch {
 
-    /** Called when the scan has ended, however it did. */
+    /** Called when the search has ended, however it did. */
     void ended();
   }
 
-  /**
-   * Returns the scan of every accepted vector if it is known to be left to the calling thread,
-   * whose scan begins now; null if {@link #takesScan} has to be asked. Small segments are scanned
-   * in microseconds, which a work item would double.
-   *
-   * @param k number of hits
-   * @param accepted estimated number of accepted vectors
-   */
-  default LeftScan leavesScan(SegmentView segment, int k, int accepted) {
-    return null;
-  }
+  /** A left search whose end interests nobody. */
+  LeftSearch NOT_MEASURED = () -> {};
 
   /**
-   * Whether the executor may be faster than the calling thread at scoring every accepted vector.
-   * Cheap, and changes nothing.
+   * Asks who searches one segment for one query. Cheap: small segments are scanned in microseconds,
+   * which a work item would double.
    *
    * @param k number of hits
    * @param accepted estimated number of accepted vectors
+   * @param scan whether scoring every accepted vector is faster than a walk
+   * @return null if {@link #answer} is to be called; otherwise the search that the calling thread
+   *     begins now
    */
-  default boolean takesScan(SegmentView segment, int k, int accepted) {
-    return false;
-  }
-
-  /**
-   * Whether {@link #search} finds the hits of a segment with inverted lists, rather than leaving
-   * them to the calling thread. Cheap, and changes nothing.
-   *
-   * @param k number of hits
-   * @param accepted estimated number of accepted vectors
-   */
-  default boolean takesLists(SegmentView segment, int k, int accepted) {
-    return false;
+  default LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+    return scan || segment.hasLists() ? NOT_MEASURED : null;
   }
 
   /** Registers an opened segment, which may be searched from now on. */

@@ -2,7 +2,6 @@ package dev.vamana.search;
 
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.List;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.search.KnnCollector;
@@ -13,10 +12,10 @@ import org.apache.lucene.util.hnsw.OrdinalTranslatedKnnCollector;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
 /**
- * Answers Lucene's search of one segment: scans, walks with the collector, or passes a work item to
- * an executor.
+ * Answers Lucene's search of one segment: hands it to the executor, or scans, walks or searches
+ * lists with the collector. {@code VamanaVectorsReader} makes one for each search.
  *
- * <p>The collector drives the walk unless an executor is installed or the query has its own walk
+ * <p>The collector drives the search unless an executor takes it or the query has its own walk
  * parameters. An executor returns the k best hits, which are then collected. Two kinds of
  * collectors need other hits than the k best: collectors without a k of their own (thresholds,
  * which report k = 1), and collectors that keep one hit per parent. The first kind has a
@@ -27,7 +26,53 @@ public final class SegmentSearch {
 
   private static final int[] NO_ENTRY_POINTS = new int[0];
 
-  private SegmentSearch() {}
+  private final SegmentView segment;
+  private final QueryVector query;
+  private final KnnCollector collector;
+  private final SearchExecutor executor = ExecutorRegistry.current();
+  // opening a scorer takes longer than handing an item over, so it is opened when it is needed
+  private RandomVectorScorer scorer;
+  private final KnnCollector ordinals;
+  private final Bits acceptedDocs;
+  private final Bits acceptedOrdinals;
+  private final int accepted;
+  private final WalkParameters own;
+  private final WalkParameters walk;
+  private final int beam;
+  private final boolean scan;
+  // a collector ranks by scores, so it cannot steer a search if scores are too coarse
+  private final boolean coarse;
+
+  private SegmentSearch(
+      SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+      throws IOException {
+    this.segment = segment;
+    this.query = query;
+    this.collector = collector;
+    RandomVectorScorer opened = segment.isDense() ? null : segment.scorer(query);
+    this.scorer = opened;
+    this.ordinals =
+        new OrdinalTranslatedKnnCollector(
+            collector, opened == null ? ordinal -> ordinal : opened::ordToDoc);
+    this.acceptedDocs = acceptDocs.bits();
+    this.acceptedOrdinals = opened == null ? acceptedDocs : opened.getAcceptOrds(acceptedDocs);
+    this.accepted = accepted(segment, acceptDocs, acceptedDocs, acceptedOrdinals);
+    WalkParameters ofQuery = walkParameters(collector.getSearchStrategy());
+    WalkParameters standard =
+        executor == null
+            ? WalkParameters.defaults(collector.k())
+            : executor.defaultWalk(collector.k());
+    WalkChange change = segment.walkChange();
+    this.own = ofQuery == null && change.isNone() == false ? change.applyTo(standard) : ofQuery;
+    this.walk = own == null ? standard : own;
+    this.beam = Math.max(collector.k(), walk.beamWidth());
+    this.scan =
+        segment.hasLists() == false
+            && (executor == null
+                ? SearchPlan.scan(segment, beam, accepted)
+                : SearchPlan.scanBesideExecutor(segment, beam, accepted));
+    this.coarse = segment.rawComparison() != null;
+  }
 
   /**
    * Searches a segment on the calling thread. No other thread uses the collector or the accepted
@@ -39,101 +84,80 @@ public final class SegmentSearch {
   public static void search(
       SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
       throws IOException {
-    if (segment.size() == 0 || collector.k() == 0) {
-      return;
+    if (segment.size() > 0 && collector.k() > 0) {
+      new SegmentSearch(segment, query, collector, acceptDocs).run();
     }
-    // opening a scorer takes longer than handing an item over, so it is opened when it is needed
-    RandomVectorScorer scorer = segment.isDense() ? null : segment.scorer(query);
-    KnnCollector ordinals =
-        new OrdinalTranslatedKnnCollector(
-            collector, scorer == null ? ordinal -> ordinal : scorer::ordToDoc);
-    Bits acceptedDocs = acceptDocs.bits();
-    Bits acceptedOrdinals = scorer == null ? acceptedDocs : scorer.getAcceptOrds(acceptedDocs);
-    int accepted = accepted(segment, acceptDocs, acceptedDocs, acceptedOrdinals);
-    KnnSearchStrategy strategy = collector.getSearchStrategy();
-    WalkParameters own = walkParameters(strategy);
-    SearchExecutor executor = ExecutorRegistry.current();
-    WalkChange change = segment.walkChange();
-    if (own == null && change.isNone() == false) {
-      own = change.applyTo(defaultWalk(executor, collector.k()));
-    }
-    WalkParameters walk = own == null ? defaultWalk(executor, collector.k()) : own;
-    int beam = Math.max(collector.k(), walk.beamWidth());
-    // a collector ranks by scores, so it cannot steer a walk if scores are too coarse
-    boolean coarse = segment.rawComparison() != null;
-    boolean lists = segment.hasLists();
-    boolean handsLists =
-        lists && executor != null && executor.takesLists(segment, collector.k(), accepted);
-    boolean asWorkItem =
-        (lists ? handsLists : own != null || executor != null || coarse)
-            && wantsBestHits(collector)
-            && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
-    boolean scan =
-        lists == false
-            && (executor == null
-                ? SearchPlan.scan(segment, beam, accepted)
-                : SearchPlan.scanBesideExecutor(segment, beam, accepted));
-    boolean offers = scan && asWorkItem && executor != null;
-    SearchExecutor.LeftScan left =
-        offers ? executor.leavesScan(segment, collector.k(), accepted) : null;
-    if (left != null) {
-      try {
-        scanAll(segment, query, scorer, ordinals, acceptedOrdinals);
-      } finally {
-        left.ended();
-      }
-      return;
-    }
-    boolean handsOver = offers && executor.takesScan(segment, collector.k(), accepted);
-    if (scan && handsOver == false && (coarse && asWorkItem) == false) {
-      count(executor, CpuSearches.Reason.SCAN);
-      scanAll(segment, query, scorer, ordinals, acceptedOrdinals);
-      return;
-    }
-    int[] entryPoints = entryPoints(strategy, segment.size());
-    if (asWorkItem) {
-      AcceptedOrdinals.Copy copy =
-          segment.acceptedOrdinals().of(acceptedDocs, acceptedOrdinals, segment.size());
-      WorkItem item =
-          new WorkItem(
-              segment,
-              query,
-              collector.k(),
-              walk,
-              copy == null ? null : copy.bits(),
-              copy == null ? segment.size() : copy.count(),
-              collector.visitLimit() - collector.visitedCount(),
-              collector::earlyTerminated,
-              entryPoints);
-      WorkResult result =
-          executor == null || (scan && handsOver == false)
-              ? CpuExecutor.search(item)
-              : executor.search(List.of(item)).get(0);
-      if (replay(result, ordinals)) {
-        if (executor == null) {
-          count(null, CpuSearches.Reason.NO_EXECUTOR);
-        } else if (scan && handsOver == false) {
-          count(executor, CpuSearches.Reason.SCAN);
+  }
+
+  private void run() throws IOException {
+    boolean bestHits = wantsBestHits() && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
+    if (bestHits == false) {
+      count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.COLLECTOR);
+      searchHere();
+    } else if (executor == null) {
+      count(CpuSearches.Reason.NO_EXECUTOR);
+      searchAlone(own != null && scan == false);
+    } else {
+      SearchExecutor.LeftSearch left = executor.leaves(segment, collector.k(), accepted, scan);
+      if (left == null) {
+        if (replay(executor.answer(item())) == false) {
+          count(CpuSearches.Reason.REPEATED);
+          searchHere();
         }
         return;
       }
-      count(executor, CpuSearches.Reason.REPEATED);
-    } else {
-      count(
-          executor,
-          lists && handsLists == false ? CpuSearches.Reason.LISTS : CpuSearches.Reason.COLLECTOR);
+      try {
+        count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.LISTS);
+        searchAlone(false);
+      } finally {
+        left.ended();
+      }
     }
+  }
+
+  /**
+   * Finds the k best hits on the calling thread.
+   *
+   * @param asItem whether the search is a work item's rather than the collector's
+   */
+  private void searchAlone(boolean asItem) throws IOException {
+    boolean item = (asItem || coarse) && segment.hasLists() == false;
+    if (item == false || replay(CpuExecutor.search(item())) == false) {
+      searchHere();
+    }
+  }
+
+  private WorkItem item() throws IOException {
+    AcceptedOrdinals.Copy copy =
+        segment.acceptedOrdinals().of(acceptedDocs, acceptedOrdinals, segment.size());
+    return new WorkItem(
+        segment,
+        query,
+        collector.k(),
+        walk,
+        copy == null ? null : copy.bits(),
+        copy == null ? segment.size() : copy.count(),
+        collector.visitLimit() - collector.visitedCount(),
+        collector::earlyTerminated,
+        entryPoints(collector.getSearchStrategy(), segment.size()));
+  }
+
+  /** Searches with the collector. */
+  private void searchHere() throws IOException {
     if (scorer == null) {
       scorer = segment.scorer(query);
     }
-    if (lists) {
+    if (segment.hasLists()) {
       new ListSearch(segment, query, scorer, ordinals, beam).run(acceptedOrdinals, accepted);
-      return;
-    }
-    if (scan) {
+    } else if (scan) {
       new ExactScan(scorer, ordinals).run(acceptedOrdinals);
-      return;
+    } else {
+      walkHere();
     }
+  }
+
+  private void walkHere() throws IOException {
+    int[] entryPoints = entryPoints(collector.getSearchStrategy(), segment.size());
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
@@ -153,7 +177,7 @@ public final class SegmentSearch {
     float worst = ordinals.minCompetitiveSimilarity();
     boolean full = worst != Float.NEGATIVE_INFINITY;
     if (ended == false || (full == false && ordinals.earlyTerminated() == false)) {
-      scanRest(scorer, ordinals, steered, accepted);
+      scanRest(steered);
       return;
     }
     if (full
@@ -176,43 +200,21 @@ public final class SegmentSearch {
   }
 
   /**
-   * Scores all accepted vectors.
-   *
-   * @param opened the query's scorer, or null if it has not been opened
-   */
-  private static void scanAll(
-      SegmentView segment,
-      QueryVector query,
-      RandomVectorScorer opened,
-      KnnCollector ordinals,
-      Bits accepted)
-      throws IOException {
-    RandomVectorScorer scorer = opened == null ? segment.scorer(query) : opened;
-    new ExactScan(scorer, ordinals).run(accepted);
-  }
-
-  /**
    * Scans what a walk has left, because it was given up or has missed hits. Lucene's queries limit
    * the number of distances of a filtered search to the number of accepted vectors, and score all
    * of them if the limit is reached: if it would be, the search ends at once.
    */
-  private static void scanRest(
-      RandomVectorScorer scorer, KnnCollector ordinals, CollectorWalk walk, int accepted)
-      throws IOException {
+  private void scanRest(CollectorWalk steered) throws IOException {
     long left = ordinals.visitLimit() - ordinals.visitedCount();
     if (left < accepted) {
       ordinals.incVisitedCount((int) Math.max(0, left));
     } else {
-      new ExactScan(scorer, ordinals).run(walk.unscored());
+      new ExactScan(scorer, ordinals).run(steered.unscored());
     }
   }
 
-  private static WalkParameters defaultWalk(SearchExecutor executor, int k) {
-    return executor == null ? WalkParameters.defaults(k) : executor.defaultWalk(k);
-  }
-
   /** Counts an item answered by the CPU. Without an executor, the reason is that there is none. */
-  private static void count(SearchExecutor executor, CpuSearches.Reason reason) {
+  private void count(CpuSearches.Reason reason) {
     ExecutorRegistry.cpuSearches()
         .add(executor == null ? CpuSearches.Reason.NO_EXECUTOR : reason, 1);
   }
@@ -221,20 +223,20 @@ public final class SegmentSearch {
    * Whether the collector collects the best hits. A collector of all hits above a score reports k =
    * 1, but has a competitive score before its first hit.
    */
-  private static boolean wantsBestHits(KnnCollector collector) {
+  private boolean wantsBestHits() {
     return collector.k() > 1 || collector.minCompetitiveSimilarity() == Float.NEGATIVE_INFINITY;
   }
 
   /** Collects the result. Returns false if the collector needs hits other than the k best. */
-  private static boolean replay(WorkResult result, KnnCollector collector) {
-    collector.incVisitedCount((int) Math.min(Integer.MAX_VALUE, result.visited()));
-    int[] ordinals = result.ordinals();
-    for (int i = 0; i < ordinals.length; i++) {
-      collector.collect(ordinals[i], result.scores()[i]);
+  private boolean replay(WorkResult result) {
+    ordinals.incVisitedCount((int) Math.min(Integer.MAX_VALUE, result.visited()));
+    int[] found = result.ordinals();
+    for (int i = 0; i < found.length; i++) {
+      ordinals.collect(found[i], result.scores()[i]);
     }
     // not ">": damaged vectors have NaN scores, and their hits would be collected twice
-    boolean full = collector.minCompetitiveSimilarity() != Float.NEGATIVE_INFINITY;
-    return full || ordinals.length < collector.k() || collector.earlyTerminated();
+    boolean full = ordinals.minCompetitiveSimilarity() != Float.NEGATIVE_INFINITY;
+    return full || found.length < ordinals.k() || ordinals.earlyTerminated();
   }
 
   private static WalkParameters walkParameters(KnnSearchStrategy strategy) {

@@ -3,10 +3,10 @@ package dev.vamana.search;
 import dev.vamana.graph.Adjacency;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
-import dev.vamana.vectors.DistanceFilter;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import dev.vamana.vectors.RawComparison;
+import dev.vamana.vectors.ScalarFilter;
 import java.io.IOException;
 import java.util.function.Supplier;
 import org.apache.lucene.index.KnnVectorValues;
@@ -101,9 +101,9 @@ public interface SegmentView {
 
   /**
    * Returns a filter by estimated distances to a query, for use by the calling thread only; null
-   * without codes for that.
+   * without codes for that, or where they say too little of this query.
    */
-  default DistanceFilter distanceFilter(float[] query) throws IOException {
+  default ScalarFilter distanceFilter(float[] query) throws IOException {
     return null;
   }
 

@@ -43,6 +43,13 @@ public final class ScalarCodes {
    */
   private static final float MARGIN = 2;
 
+  /**
+   * Least number of equally large components that a query less the mean must be worth. Of fewer,
+   * the errors of a stored vector's components do not cancel out, and its nearest vectors have the
+   * largest ones, which are rounded most.
+   */
+  private static final int MIN_COMPONENTS = 16;
+
   // rows do not lie across more lines of a cache than they have to
   private static final int ROW_ALIGNMENT = 32;
   private static final int CACHE_LINE = 64;
@@ -78,9 +85,20 @@ public final class ScalarCodes {
     this.dimension = dimension;
     this.similarity = similarity;
     this.deviation = deviation;
-    this.mean =
-        CodesAndMean.mean(
-            "scalar codes", region, length(size, dimension), size, rowBytes(dimension), dimension);
+    if (region.length() != length(size, dimension)) {
+      throw new IllegalArgumentException(
+          "scalar codes of "
+              + size
+              + " vectors of "
+              + dimension
+              + " components do not take "
+              + region.length()
+              + " bytes");
+    }
+    this.mean = new float[dimension];
+    IndexInput input = region.open();
+    input.seek((long) size * rowBytes(dimension));
+    input.readFloats(mean, 0, dimension);
   }
 
   /** Whether a segment's vectors get codes. */
@@ -134,11 +152,17 @@ public final class ScalarCodes {
     block.putFloat(next + 3 * Float.BYTES, step * encoder.sum());
   }
 
-  /** Returns a filter for one query, for the calling thread. */
+  /**
+   * Returns a filter for one query, for the calling thread; null if few components make up most of
+   * the query, for which estimates are too bad.
+   */
   public ScalarFilter filter(float[] query) throws IOException {
     float[] asked = query;
     if (similarity == VectorSimilarityFunction.COSINE) {
       asked = VectorUtil.l2normalize(query.clone(), false);
+    }
+    if (hasFewComponents(asked)) {
+      return null;
     }
     return new ScalarFilter(
         new Rows(),
@@ -146,6 +170,18 @@ public final class ScalarCodes {
         new ScalarQuery(asked, new ScalarEncoder(mean, QUERY_BITS)),
         similarity == VectorSimilarityFunction.EUCLIDEAN ? 0 : VectorUtil.dotProduct(asked, asked),
         MARGIN * deviation);
+  }
+
+  private boolean hasFewComponents(float[] query) {
+    double squares = 0;
+    double fourths = 0;
+    for (int d = 0; d < dimension; d++) {
+      double component = query[d] - mean[d];
+      double square = component * component;
+      squares += square;
+      fourths += square * square;
+    }
+    return squares * squares < MIN_COMPONENTS * fourths;
   }
 
   /** Reads rows, for one thread. */

@@ -7,7 +7,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * Leaves out vectors that are probably farther from a query than a bound, by their {@link
  * ScalarCodes}. For one query on one thread.
  */
-public final class ScalarFilter implements DistanceFilter {
+public final class ScalarFilter {
 
   private final ScalarCodes.Rows rows;
   private final VectorSimilarityFunction similarity;
@@ -39,7 +39,15 @@ public final class ScalarFilter implements DistanceFilter {
     this.margin = margin;
   }
 
-  @Override
+  /**
+   * Keeps the ordinals whose score may be at least a bound, in their order.
+   *
+   * @param ordinals candidates; the kept ones come first afterwards
+   * @param count number of candidates
+   * @param leftOut receives the other ordinals, from {@code at} on; has room for {@code count}
+   * @param worst the lowest score that matters
+   * @return the number of kept ordinals
+   */
   public int keep(int[] ordinals, int count, int[] leftOut, int at, float worst)
       throws IOException {
     if (norms.length < count) {
@@ -69,7 +77,12 @@ public final class ScalarFilter implements DistanceFilter {
     return kept;
   }
 
-  @Override
+  /**
+   * Sorts what the last call of {@link #keep} has kept, nearest first, by estimates.
+   *
+   * @param ordinals the kept ordinals
+   * @param count how many there are
+   */
   public void sort(int[] ordinals, int count) {
     // a few ordinals, so insertion sort
     for (int i = 1; i < count; i++) {
@@ -86,7 +99,13 @@ public final class ScalarFilter implements DistanceFilter {
     }
   }
 
-  @Override
+  /**
+   * Returns how many of the {@linkplain #sort sorted} ordinals may have at least a score: the first
+   * ones.
+   *
+   * @param count how many there are
+   * @param worst the lowest score that matters now
+   */
   public int within(int count, float worst) {
     float bound = squaredDistance(worst);
     int within = count;

@@ -220,13 +220,15 @@ public class CorruptionTests extends LuceneTestCase {
 
   /**
    * Walks end with hits or with CorruptIndexException, whatever the bodies hold. Scorers that are
-   * not vectorized, and scorers of vectors on the heap, assert that distances are finite; the
-   * others go on with NaN, as all of them do without assertions.
+   * not vectorized, as in a JVM without its optimizing compiler, and scorers of vectors on the heap
+   * assert that distances are finite; the others go on with NaN, as all of them do without
+   * assertions. They compare vectors, and centroids of mapped lists.
    */
   public void testSearchesOfDamagedBodiesEnd() throws IOException {
     boolean vectorized =
         FlatVectorScorerUtil.getLucene99FlatVectorsScorer() instanceof DefaultFlatVectorScorer
             == false;
+    boolean lists = parameters().type() == IndexType.IVF;
     int rounds = atLeast(60);
     for (int round = 0; round < rounds; round++) {
       for (String file : Segments.files(intact)) {
@@ -237,7 +239,8 @@ public class CorruptionTests extends LuceneTestCase {
             continue;
           }
           byte[] damaged = damagedBody(content, headerLength(file));
-          boolean mapped = vectors || random().nextBoolean();
+          boolean scored = vectors || (lists && file.endsWith(".vex"));
+          boolean mapped = vectors || ((vectorized || scored == false) && random().nextBoolean());
           try (Directory directory =
               mapped ? new MMapDirectory(createTempDir()) : new ByteBuffersDirectory()) {
             Segments.copy(intact, directory, file, damaged);

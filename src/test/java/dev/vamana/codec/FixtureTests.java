@@ -7,7 +7,6 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.fixture.CodebookFixture;
 import dev.vamana.tools.fixture.FixtureIndex;
 import dev.vamana.tools.fixture.ListFixture;
-import dev.vamana.tools.fixture.MixedSignFixture;
 import dev.vamana.tools.fixture.QuantizedListFixture;
 import dev.vamana.tools.fixture.SignFixture;
 import dev.vamana.work.Workers;
@@ -16,7 +15,6 @@ import java.io.InputStream;
 import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
-import java.util.function.IntFunction;
 import java.util.stream.IntStream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipInputStream;
@@ -68,7 +66,6 @@ public class FixtureTests extends LuceneTestCase {
       List<String> fixtures = new ArrayList<>(List.of(fixture(version), codebookFixture(version)));
       if (version == VamanaVectorsFormat.VERSION_SIGNS) {
         fixtures.add(signFixture(version));
-        fixtures.add(mixedFixture(version));
       }
       if (version >= VamanaVectorsFormat.VERSION_SCALARS) {
         fixtures.add(scalarFixture(version));
@@ -223,14 +220,24 @@ public class FixtureTests extends LuceneTestCase {
     return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-scalars.zip";
   }
 
-  private static String mixedFixture(int version) {
-    return "index-" + VamanaVectorsFormat.NAME + "-" + version + "-mixed.zip";
-  }
-
-  public void testSignCodesAreReadAndMerged() throws IOException {
-    int version = VamanaVectorsFormat.VERSION_SIGNS;
-    checkSigns(signFixture(version), SignFixture.FIELD, SignFixture::vector, false);
-    checkSigns(mixedFixture(version), MixedSignFixture.FIELD, MixedSignFixture::vector, true);
+  /** Sign codes are no longer used; a merge writes scalar codes. */
+  public void testSegmentsWithSignCodesAreReadAndMerged() throws IOException {
+    try (Directory directory = open(signFixture(VamanaVectorsFormat.VERSION_SIGNS))) {
+      TestUtil.checkIndex(directory);
+      try (DirectoryReader reader = DirectoryReader.open(directory)) {
+        SegmentField field = Segments.field(getOnlyLeafReader(reader), SignFixture.FIELD);
+        assertTrue(field.hasGraph());
+        assertNull(field.distanceFilter(SignFixture.vector(0)));
+        ScoreDoc[] hits =
+            new IndexSearcher(reader)
+                .search(new KnnFloatVectorQuery(SignFixture.FIELD, SignFixture.vector(7), K), K)
+                .scoreDocs;
+        assertEquals(K, hits.length);
+        assertEquals(7, hits[0].doc);
+      }
+      merge(directory);
+      checkScalars(directory, SignFixture.FIELD, SignFixture.vector(0));
+    }
   }
 
   public void testScalarCodesAreReadAndMerged() throws IOException {
@@ -239,17 +246,6 @@ public class FixtureTests extends LuceneTestCase {
       checkScalars(directory, SignFixture.FIELD, SignFixture.vector(0));
       merge(directory);
       checkScalars(directory, SignFixture.FIELD, SignFixture.vector(0));
-    }
-  }
-
-  private static void checkSigns(
-      String fixture, String name, IntFunction<float[]> vectors, boolean mixed) throws IOException {
-    try (Directory directory = open(fixture)) {
-      TestUtil.checkIndex(directory);
-      checkSigns(directory, name, vectors.apply(0), mixed);
-      merge(directory);
-      // with the codes of the current version
-      checkScalars(directory, name, vectors.apply(0));
     }
   }
 
@@ -264,24 +260,12 @@ public class FixtureTests extends LuceneTestCase {
     }
   }
 
-  private static void checkSigns(Directory directory, String name, float[] query, boolean mixed)
-      throws IOException {
-    try (DirectoryReader reader = DirectoryReader.open(directory)) {
-      assertEquals(1, reader.leaves().size());
-      SegmentField field = Segments.field(reader.leaves().get(0).reader(), name);
-      assertNotNull(field.signCodes());
-      assertEquals(mixed, field.signCodes().mixed());
-      checkFilter(field, query);
-    }
-  }
-
   private static void checkScalars(Directory directory, String name, float[] query)
       throws IOException {
     try (DirectoryReader reader = DirectoryReader.open(directory)) {
       assertEquals(1, reader.leaves().size());
       SegmentField field = Segments.field(reader.leaves().get(0).reader(), name);
       assertNotNull(field.scalarCodes());
-      assertNull(field.signCodes());
       checkFilter(field, query);
     }
   }

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
@@ -11,6 +12,7 @@ import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphTask;
@@ -85,28 +87,31 @@ public class DistrustTests extends GpuTestCase {
   private final LameKernels lame = new LameKernels();
   private final Told told = new Told();
 
-  private static GpuExecutor open(Supplier<CudaDriver> drivers, long interval, Told told) {
+  private static GpuExecutor open(Supplier<CudaDriver> drivers, GpuOptions options, Told told) {
     ResidencyOptions residency =
         ResidencyOptions.defaults(1L << 30)
             .withPlacement(Placement.EXACT)
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
             .withTimes(Duration.ZERO, Duration.ZERO);
-    return GpuDevice.open(
-        drivers,
-        residency,
-        WALKS
-            .withBatches(BATCHES)
-            .withRetry(1_000_000, 8_000_000)
-            .withQuestions(interval)
-            .withLeastGraph(LEAST_GRAPH)
-            .withLeastTraining(1),
-        told);
+    return GpuDevice.open(drivers, residency, options.withRetry(1_000_000, 8_000_000), told);
+  }
+
+  private static GpuOptions options(long interval) {
+    return WALKS
+        .withBatches(BATCHES)
+        .withSelfTest(interval)
+        .withLeastGraph(LEAST_GRAPH)
+        .withLeastTraining(1);
   }
 
   private GpuExecutor open(long interval) {
+    return open(options(interval));
+  }
+
+  private GpuExecutor open(GpuOptions options) {
     assumeTrue("needs kernels of the host", kernels != null);
     return open(
-        () -> new SimulatedDriver(lame, DEVICE_BYTES, random().nextBoolean()), interval, told);
+        () -> new SimulatedDriver(lame, DEVICE_BYTES, random().nextBoolean()), options, told);
   }
 
   /** Searches until the device answers. */
@@ -115,7 +120,10 @@ public class DistrustTests extends GpuTestCase {
     long before = executor.statistics().counter("items_by_placement", "exact");
     await(() -> executor.statistics().usable());
     do {
-      assertSame(expected, executor.search(items), 0.98);
+      List<WorkResult> found = executor.search(items);
+      if (expected != null) {
+        assertSame(expected, found, 0.98);
+      }
     } while (executor.statistics().counter("items_by_placement", "exact") == before);
   }
 
@@ -134,7 +142,7 @@ public class DistrustTests extends GpuTestCase {
   public void testGraphsOfADistrustedContextAreNotUsed() throws Exception {
     try (GpuExecutor executor = open(TimeUnit.MILLISECONDS.toNanos(20))) {
       await(() -> executor.statistics().usable());
-      // the build, which has begun, waits until the next questions have been answered wrong
+      // the build, which has begun, waits until the next self-test has failed
       AbortCheck abort =
           () -> {
             lame.lame = "walk_exact_f16";
@@ -266,7 +274,7 @@ public class DistrustTests extends GpuTestCase {
       // an attempt to open another context may be under way
       awaitDistrust(executor);
       String reason = executor.statistics().reason();
-      assertTrue(reason, reason.startsWith(WRONG + "walk_exact_f16_w1 ("));
+      assertTrue(reason, reason.startsWith(WRONG + "search of FLOAT32 vectors, exact-float16 ("));
       assertFalse(executor.statistics().usable());
       assertEquals(DevicePresence.WRONG_ANSWERS, executor.presence(view));
       assertSame(expected, executor.search(items), 1);
@@ -306,11 +314,92 @@ public class DistrustTests extends GpuTestCase {
     }
   }
 
-  /** What fails without taking the context along is followed by questions. */
+  /** The CPU scores hits of live traffic again: nothing else looks at the device here. */
+  public void testAnswersOfSearches() throws Exception {
+    GpuOptions options =
+        WALKS.withPlan(PlanMode.EXACT).withBatches(BATCHES).withSelfTest(TimeUnit.HOURS.toNanos(1));
+    try (TestIndex index = TestIndex.any(600, 1);
+        GpuExecutor executor = open(options)) {
+      SegmentView view = index.views().get(0);
+      executor.opened(view);
+      awaitDevice(executor, List.of(scan(index)), null);
+      // what was found before is in memory, and is found again
+      lame.lame = "exact_few";
+      WorkItem item = scan(index);
+      for (int calls = 0; executor.statistics().usable(); calls++) {
+        assertTrue(calls + " calls", calls < 3_000);
+        item = scan(index);
+        executor.search(List.of(item));
+      }
+      String reason = executor.statistics().reason();
+      assertTrue(reason, reason.startsWith(WRONG + "score "));
+      assertSame(onCpu(List.of(item)), executor.search(List.of(item)), 1);
+      assertEquals(1, questioned(executor));
+      assertTrue(executor.statistics().counter("contexts", "wrong_answers") > 0);
+      executor.closing(view);
+    }
+  }
+
+  private static WorkItem scan(TestIndex index) throws Exception {
+    SegmentView view = index.views().get(0);
+    return new WorkItem(
+        new WorkItem.Terms(
+            view,
+            5,
+            WalkParameters.exact(20),
+            null,
+            view.size(),
+            Long.MAX_VALUE,
+            () -> false,
+            new int[0]),
+        index.vector());
+  }
+
+  /** The CPU encodes and assigns some vectors again before they are written. */
+  public void testCodesThatTheDeviceComputes() throws Exception {
+    float[][] rows = rows();
+    SubspaceLayout layout = new SubspaceLayout(DIMENSION, DIMENSION / 8);
+    Workers workers = Workers.callingThread();
+    TrainingSample sample = TrainingSample.of(DIMENSION, rows);
+    PqTrainer.Options once = new PqTrainer.Options(random().nextLong(), 1, 1, 0);
+    Codebook codebook =
+        PqTrainer.train(sample, layout, CodebookId.random(), once, AbortCheck.NEVER);
+    byte[] codes = new byte[SIZE * layout.count()];
+    float[][] centroids = Arrays.copyOf(rows, 20);
+    try (GpuExecutor executor = open(TimeUnit.HOURS.toNanos(1))) {
+      PqEngine engine = executor.quantizer();
+      AbortCheck abort = AbortCheck.NEVER;
+      try (PqEngine.Encoder encoder = engine.encoder(codebook, SIZE, workers, abort)) {
+        assertTrue(encoder.encode(RowSource.of(rows), SIZE, codes));
+        lame.lame = "kmeans_assign";
+        // the codes of the other order are in memory
+        assertFalse(encoder.encode(RowSource.of(reversed(rows)), SIZE, codes));
+      }
+      awaitAnother(executor);
+      try (PqEngine.Assigner assigner = engine.assigner(centroids, SIZE, workers, abort)) {
+        lame.lame = "kmeans_assign";
+        assertFalse(assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
+      }
+      awaitAnother(executor);
+      lame.lame = "kmeans";
+      assertNull(engine.train(sample, layout, once, workers, abort));
+      awaitAnother(executor);
+      assertEquals(3, executor.statistics().counter("contexts", "wrong_answers"));
+      assertEquals(3, executor.statistics().counter("training_on_cpu", "failed"));
+    }
+  }
+
+  private static float[][] reversed(float[][] rows) {
+    float[][] reversed = new float[rows.length][];
+    Arrays.setAll(reversed, i -> rows[rows.length - 1 - i]);
+    return reversed;
+  }
+
+  /** What fails without taking the context along is followed by a self-test. */
   public void testAfterAFailure() throws Exception {
     FaultyDriver driver = new FaultyDriver(driver());
     try (TestIndex index = TestIndex.any(300, 1);
-        GpuExecutor executor = open(() -> driver, TimeUnit.HOURS.toNanos(1), told)) {
+        GpuExecutor executor = open(() -> driver, options(TimeUnit.HOURS.toNanos(1)), told)) {
       List<WorkItem> items = index.items(10, WalkParameters.Distances.EXACT);
       List<WorkResult> expected = onCpu(items);
       SegmentView view = index.views().get(0);

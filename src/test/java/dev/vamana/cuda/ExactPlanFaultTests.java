@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
+import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
@@ -8,6 +9,7 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.ExactScanLayout;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -99,6 +101,29 @@ public class ExactPlanFaultTests extends PlanTestCase {
             }
           }
         }
+      }
+    }
+  }
+
+  /** Where the limit of device memory has no room for scratch, the CPU answers, and that counts. */
+  public void testScratchIsRefused() throws IOException {
+    try (TestIndex index = TestIndex.any(400, 2)) {
+      List<WorkItem> items = items(index, 3, () -> false);
+      List<WorkResult> expected = scanned(items);
+      ResidencyFactory refusing =
+          (driver, options, onLost) -> {
+            TestResidency residency =
+                new TestResidency(driver, view -> new TestResidency.Choice(Placement.EXACT, true));
+            residency.refuse();
+            return residency;
+          };
+      GpuOptions options = options(PlanMode.EXACT, costs(1, 0, 0, 0));
+      try (GpuExecutor executor =
+          GpuExecutor.open(options, PlanTestCase::device, refusing, new QuietListener())) {
+        index.views().forEach(executor::opened);
+        assertAnswers(items, expected, executor.search(items));
+        assertEquals(items.size(), executor.statistics().counter("items_on_cpu", "out_of_memory"));
+        assertTrue(executor.statistics().usable());
       }
     }
   }

@@ -217,7 +217,7 @@ public class ExactPlanTests extends PlanTestCase {
       assertSame(scanned(strict), executor.search(strict), 1);
       assertEquals(1, onCpu(executor, "scan"));
       assertEquals(2, items(executor, "cpu"));
-      assertFalse(executor.takesScan(view, 5, 20));
+      assertNotNull(executor.leaves(view, 5, 20, true));
     }
     try (TestIndex index = TestIndex.any(1200, 1);
         GpuExecutor executor = open(options(PlanMode.AUTO, costs(10, 10, 10, 6)))) {
@@ -238,7 +238,7 @@ public class ExactPlanTests extends PlanTestCase {
       executor.search(strict);
       assertEquals(1, items(executor, "graph"));
       assertEquals(1, onCpu(executor, "scan"));
-      assertFalse(executor.takesScan(view, 5, 20));
+      assertNotNull(executor.leaves(view, 5, 20, true));
       adjust(executor, PlanMode.CPU);
       executor.search(walk);
       executor.search(strict);

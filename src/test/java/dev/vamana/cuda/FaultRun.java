@@ -53,7 +53,7 @@ final class FaultRun {
   private static final long DEVICE_BYTES = 256L << 20;
   private static final long SHORT_DEADLINE = TimeUnit.MILLISECONDS.toNanos(100);
   private static final int TRIES = 20;
-  private static final long QUESTION_NANOS = TimeUnit.MINUTES.toNanos(10);
+  private static final long SELF_TEST_NANOS = TimeUnit.MINUTES.toNanos(10);
 
   private final SimulatedKernels kernels;
   private final FaultCell cell;
@@ -152,7 +152,7 @@ final class FaultRun {
         };
     GpuOptions options =
         GpuOptions.DEFAULT
-            .withQuestions(cell.phase() == FaultCell.Phase.OPENING ? QUESTION_NANOS : 0)
+            .withSelfTest(cell.phase() == FaultCell.Phase.OPENING ? SELF_TEST_NANOS : 0)
             .withBatches(GpuTestCase.BATCHES)
             .withPlan(cell.route().plan())
             .withRetry(1_000_000, 8_000_000)
@@ -316,7 +316,7 @@ final class FaultRun {
       what.add("upload failed");
     }
     if (statistics.counter("contexts", "questions_left_out") > 0) {
-      what.add("question left out");
+      what.add("search left out");
     }
     if (lost > 0) {
       what.add("new context");

@@ -115,6 +115,46 @@ public class GpuExecutorTests extends GpuTestCase {
   }
 
   /** A bitset is copied once for all items of a call, and only if many look into it. */
+  /** Live documents and a filter that repeats are copied once, not for each call. */
+  public void testBitsStayOnTheDevice() throws IOException {
+    int size = 2000;
+    try (TestIndex index = TestIndex.any(size, 1);
+        GpuExecutor executor = open(driver(), BATCHES, Placement.EXACT, true)) {
+      List<List<WorkItem>> calls = new ArrayList<>();
+      for (int call = 0; call < 3; call++) {
+        FixedBitSet accepted = new FixedBitSet(size);
+        for (int i = 0; i < size; i++) {
+          accepted.set(random().nextInt(size));
+        }
+        List<WorkItem> items = new ArrayList<>();
+        for (int i = 0; i < 50; i++) {
+          items.add(
+              new WorkItem(
+                  index.views().get(0),
+                  index.vector(),
+                  4,
+                  WalkParameters.exact(8),
+                  accepted,
+                  accepted.cardinality(),
+                  Long.MAX_VALUE,
+                  () -> false,
+                  new int[0]));
+        }
+        calls.add(items);
+      }
+      int[] order = {0, 0, 1, 0, 1, 2, 2, 1, 0};
+      int[] copies = {1, 1, 2, 2, 2, 3, 3, 3, 4};
+      for (int i = 0; i < order.length; i++) {
+        List<WorkItem> items = calls.get(order[i]);
+        assertSame(onCpu(items), executor.search(items), 0.98);
+        assertEquals(copies[i], executor.statistics().counter("batches", "copied_bitsets"));
+        // a lone query finds them, too
+        executor.search(items.subList(0, 1));
+        assertEquals(copies[i], executor.statistics().counter("batches", "copied_bitsets"));
+      }
+    }
+  }
+
   public void testBitsetsAreShared() throws IOException {
     SimulatedDriver driver = driver();
     int size = 4000;

@@ -9,6 +9,7 @@ import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
@@ -204,7 +205,9 @@ public class GpuFailureTests extends GpuTestCase {
         assertTrue(told.recovered.await(2, TimeUnit.MINUTES));
         assertEquals(1, told.losses.get());
         assertTrue(executor.statistics().usable());
-        assertTrue("segments are there again", second.deviceBytes() > BATCHES.acceptBytes());
+        for (SegmentView view : index.views()) {
+          assertEquals(DevicePresence.State.RESIDENT, executor.presence(view).state());
+        }
         assertSame(expected, executor.search(items), 0.98);
         GpuStatistics after = executor.statistics();
         assertTrue(after.counter("batches", "launches") > before);

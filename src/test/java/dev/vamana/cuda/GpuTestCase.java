@@ -81,21 +81,10 @@ public abstract class GpuTestCase extends LuceneTestCase {
 
   static final BatchOptions BATCHES =
       new BatchOptions(
-          512,
-          0,
-          3,
-          2,
-          64,
-          192,
-          2,
-          4,
-          false,
-          8 << 20,
-          1 << 20,
-          dev.vamana.cuda.kernel.Tuning.DEFAULT);
+          512, 0, 3, 2, 64, 192, 2, 4, false, 8 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
 
-  /** Options without known questions, whose kernels tests would count as their own. */
-  static final GpuOptions QUIET = GpuOptions.DEFAULT.withQuestions(0);
+  /** Options without self-tests, whose calls tests would count as their own. */
+  static final GpuOptions QUIET = GpuOptions.DEFAULT.withSelfTest(0);
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = QUIET.withPlan(PlanMode.GRAPH);

@@ -12,6 +12,7 @@ import dev.vamana.cuda.kernel.FetchStep;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -62,7 +63,11 @@ public class HostFetchTests extends GpuTestCase {
   private static FetchLane lane(
       CudaDriver driver, FetchOptions options, Consumer<GpuException> onLost) {
     return new FetchLane(
-        driver, options, new SessionHostMemory(HostMemoryAccount.UNLIMITED), onLost);
+        driver,
+        options,
+        new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+        DeviceBudget.UNLIMITED,
+        onLost);
   }
 
   /** Host fetch over all segments of an index. */

@@ -94,7 +94,7 @@ abstract class PlanTestCase extends GpuTestCase {
   }
 
   static GpuOptions options(PlanMode mode, CostModel costs) {
-    return QUIET.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs).unmeasured());
+    return QUIET.withBatches(BATCHES).withPlans(new PlanOptions(mode, costs));
   }
 
   static GpuOptions pinned(PlanMode mode) {

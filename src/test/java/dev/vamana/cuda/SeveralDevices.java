@@ -2,7 +2,6 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.devices.DevicesExecutor;
-import dev.vamana.cuda.devices.DevicesOptions;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.RegisteredPages;
@@ -21,11 +20,11 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Simulated devices of one machine, each of which can be taken away and given back. */
 final class SeveralDevices {
 
-  /** A plan every few milliseconds over the load of half a second; moves as soon as it wants. */
-  static final DevicesOptions QUICK = new DevicesOptions(3_000_000L, 0.5, 1e-4, 0.5, 2, 16);
+  /** A look every few milliseconds; devices give segments away as soon as they have work. */
+  static final DevicesExecutor.Spread QUICK = new DevicesExecutor.Spread(3_000_000L, 1e-4);
 
-  /** No plan but for losses, so that segments stay where they are opened. */
-  static final DevicesOptions STEADY = new DevicesOptions(Long.MAX_VALUE / 4, 60, 1e9, 60, 2, 16);
+  /** No look but for losses, so that segments stay where they are opened. */
+  static final DevicesExecutor.Spread STEADY = new DevicesExecutor.Spread(Long.MAX_VALUE / 4, 2);
 
   private static final long HOST_BYTES = 1L << 30;
   private static final long RETRY_NANOS = 1_000_000;
@@ -57,7 +56,7 @@ final class SeveralDevices {
     }
   }
 
-  DevicesExecutor open(Placement placement, GpuOptions options, DevicesOptions balance) {
+  DevicesExecutor open(Placement placement, GpuOptions options, DevicesExecutor.Spread balance) {
     MemoryLimit limit = MemoryLimit.bytes(share);
     MemoryLimit pageCache = MemoryLimit.bytes(pageCacheBytes);
     ResidencyOptions residency =
@@ -138,15 +137,6 @@ final class SeveralDevices {
   /** Whether a device of an executor has a segment. */
   static boolean has(DevicesExecutor executor, int index, SegmentView view) {
     return executor.devices().get(index).presence(view).placement() != null;
-  }
-
-  /** Devices that have a segment. */
-  static int copies(DevicesExecutor executor, SegmentView view) {
-    int copies = 0;
-    for (int i = 0; i < executor.devices().size(); i++) {
-      copies += has(executor, i, view) ? 1 : 0;
-    }
-    return copies;
   }
 
   /** Items that the devices have answered, by device. */

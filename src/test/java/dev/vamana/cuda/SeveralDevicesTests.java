@@ -18,7 +18,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
-import java.util.stream.IntStream;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
@@ -278,38 +277,62 @@ public class SeveralDevicesTests extends GpuTestCase {
     }
   }
 
-  public void testABusySegmentIsCopiedAndItsBatchesAreDivided() throws Exception {
-    try (TestIndex index = TestIndex.any(2 * SEGMENT, 1, new MMapDirectory(createTempDir()))) {
-      SeveralDevices devices = devices(3);
+  /** A batch over segments of two devices is divided between them. */
+  public void testABusyDeviceGivesSegmentsAway() throws Exception {
+    try (TestIndex index = TestIndex.any(4 * SEGMENT, 4, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
       try (DevicesExecutor executor =
           devices.open(Placement.EXACT, OPTIONS, SeveralDevices.QUICK)) {
-        SegmentView view = index.views().get(0);
-        openAll(executor, List.of(view));
+        openAll(executor, index.views());
+        assertEquals(1, devicesOf(executor, index));
         List<WorkItem> items = walks(index, 300, WalkParameters.Distances.EXACT);
         List<WorkResult> expected = onCpu(items);
         await(
             () -> {
               try {
                 assertSame(expected, executor.search(items), 0.97);
+                return devicesOf(executor, index) == 2;
               } catch (IOException e) {
                 throw new AssertionError(e);
               }
-              return SeveralDevices.copies(executor, view) == 3;
             });
         long[] before = SeveralDevices.answered(executor);
         assertSame(expected, executor.search(items), 0.97);
         long[] after = SeveralDevices.answered(executor);
-        for (int d = 0; d < 3; d++) {
+        for (int d = 0; d < 2; d++) {
           assertTrue("device " + d, after[d] - before[d] >= items.size() / 5);
         }
-        assertEquals(1L, (long) executor.balance().get("segments_copied"));
-        assertEquals(List.of(0, 1, 2), executor.devices(view));
-        // a small group stays together
-        List<WorkItem> few = items.subList(0, 20);
-        long[] undivided = SeveralDevices.answered(executor);
-        assertSame(expected.subList(0, 20), executor.search(few), 0.9);
-        long[] whole = SeveralDevices.answered(executor);
-        assertEquals(1, IntStream.range(0, 3).filter(d -> whole[d] > undivided[d]).count());
+        assertTrue(executor.balance().get("moves") > 0);
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  /** A search that comes late to the former device must not upload the segment there again. */
+  public void testASegmentThatLeftIsNotUploadedAgain() throws Exception {
+    try (TestIndex index = TestIndex.any(2 * SEGMENT, 2, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(1);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY)) {
+        SegmentView view = index.views().get(0);
+        openAll(executor, index.views());
+        GpuExecutor device = executor.devices().get(0);
+        device.release(view);
+        List<WorkItem> items = walks(index, 20, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = onCpu(items);
+        for (int i = 0; i < 3; i++) {
+          assertSame(expected, device.search(items), 0.97);
+          assertEquals(DevicePresence.State.REFUSED, device.presence(view).state());
+        }
+        // the items over the other segment find the loss
+        devices.lose(0);
+        assertSame(expected, device.search(items), 0.97);
+        devices.give(0);
+        await(() -> devices.losses.get() == 1 && device.usable());
+        assertSame(expected, device.search(items), 0.97);
+        assertEquals(DevicePresence.State.REFUSED, device.presence(view).state());
+        device.warm(view);
+        await(() -> device.presence(view).state() == DevicePresence.State.RESIDENT);
         closeAll(devices, executor, index);
       }
     }
@@ -389,36 +412,23 @@ public class SeveralDevicesTests extends GpuTestCase {
       List<WorkResult> expected = onCpu(items);
       SeveralDevices devices = devices(2);
       try (DevicesExecutor executor =
-          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.QUICK)) {
+          devices.open(Placement.MAPPED_GRAPH, OPTIONS, SeveralDevices.STEADY)) {
         openAll(executor, List.of(view));
         long once = devices.host.bytes();
         assertTrue(once > 0);
         assertEquals(once, devices.pages.used());
-        await(
-            () -> {
-              try {
-                assertSame(expected, executor.search(items), 0.9);
-              } catch (IOException e) {
-                throw new AssertionError(e);
-              }
-              return SeveralDevices.copies(executor, view) == 2;
-            });
+        // as during a move
+        executor.devices().get(1).warm(view);
+        await(() -> SeveralDevices.has(executor, 1, view));
         assertEquals(once, devices.host.bytes());
         assertEquals(once, devices.pages.used());
         assertSame(expected, executor.search(items), 0.9);
         // the pages stay registered for the device that is left
         int lost = random().nextInt(2);
         devices.lose(lost);
-        executor.search(items);
-        await(
-            () -> {
-              try {
-                assertSame(expected, executor.search(items), 0.9);
-              } catch (IOException e) {
-                throw new AssertionError(e);
-              }
-              return executor.devices().get(lost).usable() == false;
-            });
+        assertSame(expected, executor.devices().get(lost).search(items), 0.9);
+        await(() -> executor.devices().get(lost).usable() == false);
+        assertSame(expected, executor.search(items), 0.9);
         await(() -> SeveralDevices.has(executor, 1 - lost, view));
         assertEquals(once, devices.host.bytes());
         executor.closing(view);

@@ -1,8 +1,6 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
-import dev.vamana.cuda.api.GpuStatistics;
-import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Residency;
@@ -13,7 +11,6 @@ import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -21,7 +18,6 @@ import java.util.concurrent.Callable;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
-import java.util.concurrent.TimeUnit;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.NamedThreadFactory;
@@ -89,8 +85,9 @@ public class SmallSegmentsTests extends PlanTestCase {
       for (int open = 1; open <= views.size(); open++) {
         upload(executor, views.subList(open - 1, open));
         // a nanosecond of the CPU counts as two
-        assertEquals(open > 4, executor.takesScan(views.get(0), 5, SIZE));
-        assertFalse("filters are not known in advance", executor.takesScan(views.get(0), 5, 50));
+        assertEquals(open > 4, executor.leaves(views.get(0), 5, SIZE, true) == null);
+        assertNotNull(
+            "filters are not known in advance", executor.leaves(views.get(0), 5, 50, true));
         List<WorkItem> items = new ArrayList<>();
         for (SegmentView view : views.subList(0, open)) {
           items.add(item(index, view, 5, null));
@@ -103,44 +100,29 @@ public class SmallSegmentsTests extends PlanTestCase {
   }
 
   /**
-   * Segments that are asked for one by one are contested as they are together. After the controller
-   * has chosen the CPU, it still counts every segment, whether the executor or the calling thread
-   * scans it.
+   * Segments that are asked for one by one are decided as they are together: by the rule of who
+   * answers, once the executor has planned one.
    */
-  public void testSegmentsOneByOneAreContested() throws Exception {
-    // sixteen threads would scan all segments in less time than a launch takes, with as much work
-    Workers sixteen = new Workers(Runnable::run, 16);
-    PlanOptions plans = new PlanOptions(PlanMode.AUTO, costs(30, 1e9, 1e9, 5));
+  public void testSegmentsOneByOne() throws Exception {
+    // a launch takes as long as 11 segments on the CPU, of which there are 6
     try (TestIndex index = small();
-        GpuExecutor executor =
-            open(
-                MemoryLimit.percent(60),
-                QUIET
-                    .withWorkers(sixteen)
-                    .withBatches(BATCHES.withSegmentsAhead(false))
-                    .withPlans(plans))) {
+        GpuExecutor executor = open(PlanMode.AUTO, 58, 5)) {
       upload(executor, index.views());
       SegmentView view = index.views().get(0);
-      assertNull("nothing is known", executor.leavesScan(view, 5, SIZE));
-      SearchExecutor.LeftScan left = null;
-      long asked = 0;
-      long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(2);
-      while (left == null) {
-        assertTrue("the CPU was not found to be faster", System.nanoTime() - end < 0);
-        for (SegmentView each : index.views()) {
-          List<WorkItem> alone = List.of(item(index, each, 5, null));
-          assertSame(scanned(alone), executor.search(alone), 0.999);
-          asked++;
-        }
-        assertNull("other hits", executor.leavesScan(view, 6, SIZE));
-        assertNull("a filter", executor.leavesScan(view, 5, SIZE - 1));
-        left = executor.leavesScan(view, 5, SIZE);
+      assertNull("nothing is known", executor.leaves(view, 5, SIZE, true));
+      List<WorkItem> alone = List.of(item(index, view, 5, null));
+      assertSame(scanned(alone), executor.search(alone), 0.999);
+      assertEquals(1, onCpu(executor, "scan"));
+      assertNull("other hits", executor.leaves(view, 6, SIZE, true));
+      SearchExecutor.LeftSearch left = executor.leaves(view, 5, SIZE, true);
+      assertNotSame("the route is known", SearchExecutor.NOT_MEASURED, left);
+      // null if a window has ended: the executor plans the item again
+      if (left != null) {
+        left.ended();
       }
-      left.ended();
-      GpuStatistics found = executor.statistics();
-      assertTrue(found.counter("contested", "watched_micros") > 0);
-      assertEquals(asked + 1, found.counter("items", "requested"));
-      assertEquals(found.counter("plan_items", "cpu"), onCpu(executor, "scan"));
+      assertSame(scanned(alone), executor.search(alone), 0.999);
+      assertEquals(2, onCpu(executor, "scan"));
+      assertEquals(2, items(executor, "cpu"));
     }
   }
 
@@ -174,7 +156,7 @@ public class SmallSegmentsTests extends PlanTestCase {
       SegmentView view = index.views().get(0);
       executor.opened(view);
       assertEquals(DevicePresence.State.REFUSED, executor.presence(view).state());
-      assertFalse(executor.takesScan(view, 5, size));
+      assertNotNull(executor.leaves(view, 5, size, true));
       List<WorkItem> items = List.of(item(index, view, 5, null));
       assertSame(scanned(items), executor.search(items), 1);
       assertEquals(1, onCpu(executor, "scan"));

@@ -9,6 +9,7 @@ import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.CostForm;
@@ -188,6 +189,11 @@ public class StreamedPlanTests extends PlanTestCase {
 
   /** A segment whose rows the device reads in the mapped file. */
   private record Registered(SegmentView view) implements ResidentSegment {
+    @Override
+    public ResidentBits bits() {
+      return null;
+    }
+
     @Override
     public Placement placement() {
       return Placement.MAPPED_GRAPH;

@@ -5,6 +5,7 @@ import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.SegmentLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.graph.Adjacency;
@@ -51,12 +52,23 @@ final class TestResidency implements Residency {
   private final Set<SegmentView> closed = new HashSet<>();
   private boolean abandoned;
   private boolean late;
+  private boolean refuses;
   private int missed;
   private int looksLeft;
 
   TestResidency(CudaDriver driver, Function<SegmentView, Choice> choices) {
     this.driver = driver;
     this.choices = choices;
+  }
+
+  /** Refuses scratch from now on. */
+  synchronized void refuse() {
+    refuses = true;
+  }
+
+  @Override
+  public synchronized boolean reserve(long bytes) {
+    return refuses == false;
   }
 
   /** Lets segments that are asked for from now on wait until {@link #arrive}. */
@@ -181,6 +193,7 @@ final class TestResidency implements Residency {
     private final List<Long> addresses = new ArrayList<>();
     private long descriptor;
     private ResidentRows rows;
+    private ResidentBits bits;
     private int users;
 
     Resident(SegmentView view, Choice choice) {
@@ -228,6 +241,8 @@ final class TestResidency implements Residency {
         set(block, SegmentLayout.COLUMNS, send(columns(arena, codebook)));
         set(block, SegmentLayout.CENTROID_NORMS, send(norms(arena, codebook)));
       }
+      long bitBytes = (view.size() + 63) / 64 * 8L;
+      bits = new ResidentBits(send(arena.allocate(2 * bitBytes, ALIGNMENT)), bitBytes);
       descriptor = send(block);
     }
 
@@ -345,6 +360,11 @@ final class TestResidency implements Residency {
     @Override
     public boolean reranksOnDevice() {
       return choice.placement == Placement.EXACT || choice.raw;
+    }
+
+    @Override
+    public ResidentBits bits() {
+      return bits;
     }
 
     @Override

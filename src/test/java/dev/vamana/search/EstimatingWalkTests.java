@@ -3,7 +3,7 @@ package dev.vamana.search;
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.vectors.DistanceFilter;
+import dev.vamana.vectors.ScalarFilter;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
@@ -290,7 +290,7 @@ public class EstimatingWalkTests extends SearchTestCase {
         SegmentView view = view(reader);
         for (int round = 0; round < 20; round++) {
           float[] query = base[random().nextInt(base.length)];
-          DistanceFilter filter = view.distanceFilter(query);
+          ScalarFilter filter = view.distanceFilter(query);
           int[] candidates = random().ints(50, 0, base.length).distinct().toArray();
           int[] ordinals = candidates.clone();
           int[] leftOut = new int[ordinals.length + 3];

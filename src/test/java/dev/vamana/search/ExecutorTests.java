@@ -286,7 +286,7 @@ public class ExecutorTests extends SearchTestCase {
     RecordingExecutor leaving =
         new RecordingExecutor() {
           @Override
-          public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
+          public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
             assertEquals(segment.size(), accepted);
             left.incrementAndGet();
             return ended::incrementAndGet;

@@ -105,12 +105,20 @@ public class ListSearchTests extends SearchTestCase {
     }
   }
 
+  /** The first vector and its equals are nearest to it, also by inner product. */
   private static TestVectors halfOfThemEqual(int size) {
     TestVectors distinct =
         TestVectors.clustered(random(), randomEncoding(), randomSimilarity(), size, 32);
     List<QueryVector> vectors = new ArrayList<>(distinct.base());
+    int nearest = 0;
+    for (int i = 1; i < size; i++) {
+      if (distinct.score(vectors.get(i), i) > distinct.score(vectors.get(nearest), nearest)) {
+        nearest = i;
+      }
+    }
+    QueryVector vector = vectors.get(nearest);
     for (int i = 0; i < size; i += 2) {
-      vectors.set(i, vectors.get(0));
+      vectors.set(i, vector);
     }
     return new TestVectors(distinct.similarity(), vectors);
   }
@@ -217,8 +225,8 @@ public class ListSearchTests extends SearchTestCase {
               }
 
               @Override
-              public boolean takesLists(SegmentView segment, int k, int accepted) {
-                return takes;
+              public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+                return takes ? null : NOT_MEASURED;
               }
 
               @Override

@@ -24,6 +24,8 @@ import org.apache.lucene.search.SeededKnnVectorQuery;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
+import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
 
 /** Tests Lucene's search strategies, this project's, and others. */
 public class SearchStrategyTests extends SearchTestCase {
@@ -126,6 +128,49 @@ public class SearchStrategyTests extends SearchTestCase {
       }
       assertTrue("recall " + recall, recall >= 0.55);
     }
+  }
+
+  /** A walk that passes rejected nodes takes more steps, which say nothing of its progress. */
+  public void testRejectedNodesCostNoPatience() throws IOException {
+    try (TestIndex index = index(randomEncoding(), false, 1)) {
+      int[] blocks = new int[4];
+      for (int i = 0; i < QUERIES; i++) {
+        QueryVector vector = index.vectors.get(random().nextInt(SIZE));
+        int[] shares = {1, 2, 10, 100};
+        for (int j = 0; j < shares.length; j++) {
+          FixedBitSet accepted = new FixedBitSet(SIZE);
+          for (int id : permutation(SIZE, random()).subList(0, SIZE / shares[j])) {
+            accepted.set(id);
+          }
+          blocks[j] += blocks(index.view(), vector, accepted);
+        }
+      }
+      for (int j = 1; j < blocks.length; j++) {
+        assertTrue(Arrays.toString(blocks), blocks[j] < 1.6 * blocks[0]);
+      }
+    }
+  }
+
+  /** Walks, and returns how many blocks of vectors the collector's strategy heard of. */
+  private static int blocks(SegmentView view, QueryVector vector, Bits accepted)
+      throws IOException {
+    int[] blocks = new int[1];
+    KnnSearchStrategy counting =
+        new KnnSearchStrategy.Hnsw(0) {
+          @Override
+          public void nextVectorsBlock() {
+            blocks[0]++;
+          }
+        };
+    new CollectorWalk(
+            view.scorer(vector),
+            null,
+            view.adjacency(),
+            new TopKnnCollector(K, Integer.MAX_VALUE, counting),
+            accepted,
+            K)
+        .run(new int[] {view.medoid()}, CollectorWalk.TO_THE_END);
+    return blocks[0];
   }
 
   public void testSecondPassOverASegmentThatHoldsAllHits() throws IOException {

@@ -135,7 +135,7 @@ public class ScalarCodesTests extends LuceneTestCase {
 
   /** Mapped codes and codes that are read give the same answers. */
   public void testMappedOrRead() throws IOException {
-    int dimension = RandomNumbers.randomIntBetween(random(), 1, 700);
+    int dimension = RandomNumbers.randomIntBetween(random(), ScalarCodes.MIN_DIMENSION, 700);
     int size = RandomNumbers.randomIntBetween(random(), 1, 200);
     VectorSimilarityFunction similarity =
         RandomPicks.randomFrom(
@@ -169,6 +169,24 @@ public class ScalarCodesTests extends LuceneTestCase {
     }
   }
 
+  /** Errors of components cancel out in products with queries of many of them only. */
+  public void testQueriesOfFewComponentsHaveNoFilter() throws IOException {
+    int dimension = RandomNumbers.randomIntBetween(random(), 200, 400);
+    float[][] vectors = {vector(dimension, false), vector(dimension, false)};
+    try (Directory directory = new MMapDirectory(createTempDir())) {
+      write(directory, vectors);
+      try (IndexInput input = directory.openInput("codes", IOContext.DEFAULT)) {
+        ScalarCodes codes = open(input, 2, dimension, VectorSimilarityFunction.EUCLIDEAN);
+        for (int components : new int[] {1, 4, 15, 16, 200}) {
+          float[] query = new float[dimension];
+          Arrays.fill(query, dimension - components, dimension, random().nextBoolean() ? 3 : -3);
+          assertEquals("" + components, components >= 16, codes.filter(query) != null);
+        }
+        assertNotNull("the mean itself", codes.filter(new float[dimension]));
+      }
+    }
+  }
+
   private static ScalarCodes open(
       IndexInput input, int size, int dimension, VectorSimilarityFunction similarity)
       throws IOException {
@@ -180,6 +198,9 @@ public class ScalarCodesTests extends LuceneTestCase {
       throws IOException {
     int[] ordinals = IntStream.range(0, size).toArray();
     ScalarFilter filter = codes.filter(query);
+    if (filter == null) {
+      return ordinals;
+    }
     int kept = filter.keep(ordinals, size, new int[size], 0, worst);
     filter.sort(ordinals, kept);
     return Arrays.copyOf(ordinals, kept);

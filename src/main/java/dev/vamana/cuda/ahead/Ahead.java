@@ -1,7 +1,6 @@
 package dev.vamana.cuda.ahead;
 
 import dev.vamana.cuda.count.Counters;
-import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -12,6 +11,7 @@ import java.util.Map;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Predicate;
@@ -44,7 +44,8 @@ public final class Ahead {
   private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
   private final AtomicInteger begun = new AtomicInteger();
   private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
-  private final AnswerMemory memory;
+  private final AtomicLong memory = new AtomicLong();
+  private final long mostBytes;
   private final Counters counters = new Counters();
   private final LongAdder sent = counters.add("sent");
   private final LongAdder used = counters.add("used");
@@ -58,36 +59,13 @@ public final class Ahead {
     /**
      * Answers the first item, and every other item that the device can answer now.
      *
-     * @param inTurn items that the caller would search one after the other, 1 or more, if none were
-     *     sent ahead
      * @param leftAlone to be called as soon as it is known that no other item will be answered
      * @return one result per item, null for items that were left alone
      */
-    List<WorkResult> search(List<WorkItem> items, int inTurn, Runnable leftAlone)
-        throws IOException;
+    List<WorkResult> search(List<WorkItem> items, Runnable leftAlone) throws IOException;
 
-    /**
-     * Hears that an item's answer was sent ahead.
-     *
-     * @param since time of {@link #now} when the item was asked for
-     * @param now the time now
-     */
-    default void taken(WorkItem item, long since, long now) {}
-
-    /** Returns nanoseconds of a clock. */
-    default long now() {
-      return 0;
-    }
-  }
-
-  /** What is known of an item before it is planned. */
-  public enum Outlook {
-    /** Nothing. */
-    OPEN,
-    /** The CPU answers it, and nothing is sent ahead. */
-    CPU,
-    /** The device answers it and what is like it. */
-    DEVICE
+    /** Called when an item has got the answer that was sent ahead. */
+    default void taken(WorkItem item) {}
   }
 
   /** Key of a query: its array, by identity. */
@@ -113,23 +91,20 @@ public final class Ahead {
    * Makes an instance that has seen no query yet.
    *
    * @param enabled whether segments are sent ahead
-   * @param account counts the memory of the waiting answers
    */
-  public Ahead(boolean enabled, HostMemoryAccount account) {
-    this(enabled, account, MOST_BYTES);
+  public Ahead(boolean enabled) {
+    this(enabled, MOST_BYTES);
   }
 
   /**
    * Makes an instance that has seen no query yet, with a limit.
    *
-   * @param enabled whether segments are sent ahead
-   * @param account counts the memory of the waiting answers
    * @param mostBytes most bytes of waiting answers; a query that would exceed it is searched
    *     segment by segment
    */
-  public Ahead(boolean enabled, HostMemoryAccount account, long mostBytes) {
+  public Ahead(boolean enabled, long mostBytes) {
     this.enabled = enabled;
-    this.memory = new AnswerMemory(account, mostBytes);
+    this.mostBytes = mostBytes;
   }
 
   /** Turns sending ahead on or off. */
@@ -155,16 +130,6 @@ public final class Ahead {
    * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
-    return search(item, search, Outlook.OPEN);
-  }
-
-  /**
-   * Answers the single item of a call.
-   *
-   * @param search answers the item alone, or the item together with the items that are sent ahead
-   * @param outlook who will answer the item
-   */
-  public WorkResult search(WorkItem item, Search search, Outlook outlook) throws IOException {
     Step step = enabled ? Step.of(item) : null;
     if (step == null) {
       return alone(item, search);
@@ -173,15 +138,14 @@ public final class Ahead {
     while (true) {
       Flight flight = flights.get(key);
       if (flight == null) {
-        if (outlook == Outlook.CPU) {
-          return alone(item, search);
-        }
-        Flight fresh = fresh(step, item, outlook);
+        int number = begun.getAndIncrement();
+        Flight fresh = new Flight(number, step, item, habit(step), memory, mostBytes);
+        List<WorkItem> others = others(fresh, item);
         if (flights.putIfAbsent(key, fresh) == null) {
           remember(key, fresh);
-          return begin(fresh, item, search);
+          return begin(fresh, others, item, search);
         }
-        fresh.drop();
+        fresh.release();
       } else if (flight.goesOn(step, item)) {
         return goOn(flight, step, item, search);
       } else {
@@ -190,23 +154,19 @@ public final class Ahead {
     }
   }
 
-  private Flight fresh(Step step, WorkItem item, Outlook outlook) {
-    Habit habit = habit(step);
-    if (outlook == Outlook.DEVICE) {
-      habit.awake();
-    }
-    int number = begun.getAndIncrement();
-    Flight flight = new Flight(number, step, item, habit, memory);
-    if (flight.refused()) {
+  /** Returns the items to send ahead. Queries that began long ago are ended to make room. */
+  private List<WorkItem> others(Flight fresh, WorkItem item) {
+    List<WorkItem> others = fresh.others(item);
+    if (others == null) {
       flights.forEach(
           (key, old) -> {
-            if (number - old.number() >= OVER) {
+            if (fresh.number() - old.number() >= OVER) {
               end(key, old);
             }
           });
-      flight = new Flight(number, step, item, habit, memory);
+      others = fresh.others(item);
     }
-    return flight;
+    return others == null ? List.of() : others;
   }
 
   private Habit habit(Step first) {
@@ -236,11 +196,11 @@ public final class Ahead {
   }
 
   private static WorkResult alone(WorkItem item, Search search) throws IOException {
-    return search.search(List.of(item), 1, () -> {}).get(0);
+    return search.search(List.of(item), () -> {}).get(0);
   }
 
-  private WorkResult begin(Flight flight, WorkItem item, Search search) throws IOException {
-    List<WorkItem> others = flight.others();
+  private WorkResult begin(Flight flight, List<WorkItem> others, WorkItem item, Search search)
+      throws IOException {
     if (others.isEmpty()) {
       flight.land(List.of());
       return alone(item, search);
@@ -250,9 +210,7 @@ public final class Ahead {
     items.addAll(others);
     List<WorkResult> found = null;
     try {
-      found =
-          search.search(
-              items, flight.habit().atOnce() ? 1 : items.size(), () -> flight.leaveAlone());
+      found = search.search(items, () -> flight.land(List.of()));
     } catch (IOException | RuntimeException e) {
       // the failure may be another segment's; the call for that segment will report it
     } finally {
@@ -263,14 +221,10 @@ public final class Ahead {
 
   private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
       throws IOException {
-    // most answers are there before their calls: those did not wait, and need no clock
-    boolean waits = flight.landed() == false;
-    long since = waits ? search.now() : 0;
     WorkResult found = flight.take(step, item);
     if (found != null) {
       used.increment();
-      long now = search.now();
-      search.taken(item, waits ? since : now, now);
+      search.taken(item);
       return found;
     }
     flight.habit().used(step);
@@ -288,7 +242,7 @@ public final class Ahead {
     flights.forEach(
         (key, flight) -> {
           if (which.test(flight) && flights.remove(key, flight)) {
-            flight.drop();
+            flight.release();
           }
         });
   }
@@ -299,5 +253,10 @@ public final class Ahead {
    */
   public SortedMap<String, Long> totals() {
     return counters.sums();
+  }
+
+  /** Returns about how many bytes the answers take that wait for their calls. */
+  public long waitingBytes() {
+    return memory.get();
   }
 }

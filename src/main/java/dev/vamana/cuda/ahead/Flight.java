@@ -6,12 +6,10 @@ import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collection;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.AtomicLong;
-import java.util.stream.Stream;
 
 /**
  * One query from its first step on: the steps sent ahead, and their answers until the query's later
@@ -25,32 +23,22 @@ final class Flight {
 
   private static final int HIT_BYTES = Integer.BYTES + Float.BYTES;
 
-  /** Bytes that are given back together: all callers share the count. */
-  private static final long GIVEN_BACK = 1 << 14;
-
   private final Step first;
   private final Habit habit;
-  private final AnswerMemory memory;
-  private final Steps steps;
-  private List<WorkItem> others;
+  private final int number;
+  private final AtomicLong memory;
+  private final long limit;
   private final QueryVector copy;
   private final Landing landing = new Landing();
-  private final int number;
-  private final boolean refused;
+  // steps that were not sent ahead
+  private final Set<Step> further = ConcurrentHashMap.newKeySet(1);
   // a bit for each step that a call has asked for
   private final AtomicLong asked = new AtomicLong();
-  // steps that were not sent along; null without
-  private volatile Set<Step> further;
-  // a bit for each step whose answer a call has claimed, or all once the query has ended
-  private final AtomicLong claimed = new AtomicLong();
-  // guarded by this, like what follows
-  private final WorkResult[] results;
-  // a bit for each step that the device has answered, in time or not
-  private long sent;
-  // bytes reserved for each answer; 0 after its release
-  private final int[] bytes;
+  // none, or the habit's
+  private Habit.Steps steps = Habit.Steps.NONE;
+  // written before the landing; each is read by the call that has set its bit
+  private WorkResult[] answers = {};
   private long reserved;
-  private long released;
 
   /**
    * Begins a query.
@@ -58,57 +46,17 @@ final class Flight {
    * @param number number of queries that began before this one
    * @param step the query's first step
    * @param habit the steps that earlier queries took after this one
-   * @param memory counts the answers until they are taken; if it refuses, nothing is sent ahead
+   * @param memory bytes of the answers that wait
+   * @param limit most bytes; if the answers would exceed it, nothing is sent ahead
    */
-  Flight(int number, Step step, WorkItem item, Habit habit, AnswerMemory memory) {
+  Flight(int number, Step step, WorkItem item, Habit habit, AtomicLong memory, long limit) {
     this.first = step;
     this.number = number;
     this.habit = habit;
     this.memory = memory;
-    Steps expected = habit.rests() ? Steps.NONE : habit.steps();
+    this.limit = limit;
     // an application may write the next query into the same array
-    this.copy = expected.size() == 0 ? null : copy(item.query());
-    List<WorkItem> items = new ArrayList<>(expected.size());
-    int[] ofItems = new int[expected.size()];
-    List<Step> kept = new ArrayList<>(expected.size());
-    long sum = 0;
-    for (int i = 0; i < expected.size(); i++) {
-      WorkItem other = expected.get(i).item(copy, item.cancelled());
-      if (other == null) {
-        habit.forget(expected.get(i));
-      } else {
-        int hits = Math.min(other.k(), other.acceptedCount());
-        ofItems[items.size()] = ANSWER_BYTES + HIT_BYTES * hits;
-        sum += ofItems[items.size()];
-        items.add(other);
-        kept.add(expected.get(i));
-      }
-    }
-    this.refused = items.isEmpty() == false && memory.reserve(sum) == false;
-    if (refused) {
-      items.clear();
-      kept.clear();
-    }
-    this.steps = kept.size() == expected.size() ? expected : new Steps(kept);
-    this.reserved = refused ? 0 : sum;
-    this.others = items;
-    this.bytes = ofItems;
-    this.results = new WorkResult[steps.size()];
-  }
-
-  /** Returns a bit for each of some steps. */
-  static long all(int steps) {
-    return (1L << steps) - 1;
-  }
-
-  /** Whether the memory refused the answers. Only the thread that begins the query calls this. */
-  boolean refused() {
-    return refused;
-  }
-
-  /** Returns the number of queries that began before this one. */
-  int number() {
-    return number;
+    this.copy = habit.steps().isEmpty() ? null : copy(item.query());
   }
 
   private static QueryVector copy(QueryVector query) {
@@ -117,104 +65,99 @@ final class Flight {
         : QueryVector.of(query.bytes().clone());
   }
 
+  /**
+   * Returns the items to send along with the first; null if there is no memory for their answers.
+   * Called once, before other threads know this query.
+   */
+  List<WorkItem> others(WorkItem item) {
+    Habit.Steps expected = habit.steps();
+    if (copy == null) {
+      return List.of();
+    }
+    List<WorkItem> items = new ArrayList<>(expected.size());
+    List<Step> kept = new ArrayList<>(expected.size());
+    long bytes = 0;
+    for (Step step : expected.list()) {
+      WorkItem other = step.item(copy, item.cancelled());
+      if (other == null) {
+        habit.forget(step);
+        continue;
+      }
+      items.add(other);
+      kept.add(step);
+      bytes += ANSWER_BYTES + (long) HIT_BYTES * Math.min(other.k(), other.acceptedCount());
+    }
+    if (memory.addAndGet(bytes) > limit) {
+      memory.addAndGet(-bytes);
+      return null;
+    }
+    reserved = bytes;
+    steps = kept.size() == expected.size() ? expected : new Habit.Steps(kept);
+    return items;
+  }
+
+  /** Returns the number of queries that began before this one. */
+  int number() {
+    return number;
+  }
+
   Habit habit() {
     return habit;
   }
 
   /** Whether a step of this query searches a segment. */
   boolean mentions(SegmentView segment) {
-    Set<Step> others = further;
-    return Stream.of(List.of(first), steps.list(), others == null ? List.<Step>of() : others)
-        .flatMap(Collection::stream)
-        .anyMatch(step -> step.segment().equals(segment));
+    return first.segment().equals(segment)
+        || steps.list().stream().anyMatch(step -> step.segment().equals(segment))
+        || further.stream().anyMatch(step -> step.segment().equals(segment));
   }
 
   /**
-   * Returns the items to send along with the first step. Only the thread that begins the query
-   * calls this, once.
-   */
-  List<WorkItem> others() {
-    List<WorkItem> items = others;
-    // the suppliers of cancellation should not outlive the search
-    others = null;
-    return items;
-  }
-
-  /**
-   * Publishes the answers, or that there will be none.
+   * Publishes the answers.
    *
-   * @param found one result per item, null for each item that was left alone; or none at all
+   * @param found one result per item, null for each item that was left alone; or none at all, also
+   *     before the first segment is searched: the other segments need not wait for that
    * @return the number of results
    */
   int land(List<WorkResult> found) {
-    if (asked.get() == 0 && further == null) {
-      habit.atOnce(false);
+    if (landing.landed()) {
+      return 0;
     }
-    int count;
-    synchronized (this) {
-      for (int i = 0; i < results.length; i++) {
-        WorkResult result = found.isEmpty() ? null : found.get(i);
-        sent |= result == null ? 0 : 1L << i;
-        if (result != null && result.complete() && bytes[i] > 0) {
-          results[i] = result;
-        } else {
-          letGo(i);
-        }
-      }
-      count = Long.bitCount(sent);
+    WorkResult[] results = found.toArray(new WorkResult[0]);
+    int count = 0;
+    for (int i = 0; i < results.length; i++) {
+      count += results[i] == null ? 0 : 1;
+      results[i] = results[i] == null || results[i].complete() == false ? null : results[i];
     }
+    answers = results;
     landing.land();
+    if (count == 0) {
+      release();
+    }
     return count;
   }
 
-  /** Whether the answers are there, or it is known that there will be none. */
-  boolean landed() {
-    return landing.landed();
-  }
-
   /**
-   * Publishes that there will be no answers, before the query's first segment is searched: its
-   * other segments need not wait for that.
-   */
-  void leaveAlone() {
-    habit.leftAlone();
-    land(List.of());
-  }
-
-  private void letGo(int i) {
-    results[i] = null;
-    released += bytes[i];
-    reserved -= bytes[i];
-    bytes[i] = 0;
-    if (released > 0 && (reserved == 0 || released >= GIVEN_BACK)) {
-      memory.release(released);
-      released = 0;
-    }
-  }
-
-  /**
-   * Takes the answer of a step that was sent ahead. Waits while the answer is under way; each
-   * answer can be taken once.
+   * Takes the answer of a step that was sent ahead, for the call whose item {@link #goesOn}. Waits
+   * while the answer is under way.
    *
-   * @return null if the step was not sent ahead, has been taken, failed, or the item is cancelled
+   * @return null if the step was not sent ahead or failed, or the item is cancelled
    */
   WorkResult take(Step step, WorkItem item) {
     int i = steps.indexOf(step);
-    if (i < 0 || set(claimed, i) == false) {
+    if (i < 0) {
       return null;
     }
     landing.await(item.cancelled());
-    synchronized (this) {
-      WorkResult found = results[i];
-      letGo(i);
-      return found;
+    if (landing.landed() == false || i >= answers.length) {
+      return null;
     }
-  }
-
-  /** Sets a bit, and returns whether it was not set. */
-  private static boolean set(AtomicLong bits, int i) {
-    long bit = 1L << i;
-    return (bits.getAndUpdate(old -> old | bit) & bit) == 0;
+    WorkResult found = answers[i];
+    answers[i] = null;
+    if (asked.get() == steps.all()) {
+      release();
+    }
+    return found;
   }
 
   /**
@@ -223,30 +166,16 @@ final class Flight {
    * before.
    */
   boolean goesOn(Step step, WorkItem item) {
-    boolean goesOn = differs(item.query()) == false && isNew(step);
-    if (goesOn && landing.landed() == false) {
-      habit.atOnce(true);
-    }
-    return goesOn;
+    return differs(item.query()) == false && isNew(step);
   }
 
   private boolean isNew(Step step) {
     int i = steps.indexOf(step);
-    if (i >= 0) {
-      return set(asked, i);
+    if (i < 0) {
+      return step.equals(first) == false && further.add(step);
     }
-    return step.equals(first) == false && further().add(step);
-  }
-
-  private Set<Step> further() {
-    if (further == null) {
-      synchronized (this) {
-        if (further == null) {
-          further = ConcurrentHashMap.newKeySet();
-        }
-      }
-    }
-    return further;
+    long bit = 1L << i;
+    return (asked.getAndUpdate(old -> old | bit) & bit) == 0;
   }
 
   private boolean differs(QueryVector query) {
@@ -257,23 +186,19 @@ final class Flight {
   }
 
   /** Ends the query. Returns how many answers nobody has taken. */
-  synchronized int retire() {
-    long taken = claimed.getAndSet(-1);
-    habit.ended(steps, taken & all(steps.size()));
-    release(taken);
-    return Long.bitCount(sent & ~taken);
-  }
-
-  /** Releases the answers that no call has claimed. */
-  synchronized void drop() {
-    release(claimed.getAndSet(-1));
-  }
-
-  private void release(long taken) {
-    for (int i = 0; i < results.length; i++) {
-      if (((taken >>> i) & 1) == 0) {
-        letGo(i);
-      }
+  int retire() {
+    habit.ended(steps, asked.get());
+    release();
+    int left = 0;
+    for (WorkResult answer : answers) {
+      left += answer == null ? 0 : 1;
     }
+    return left;
+  }
+
+  /** Gives the memory of the answers back. */
+  synchronized void release() {
+    memory.addAndGet(-reserved);
+    reserved = 0;
   }
 }

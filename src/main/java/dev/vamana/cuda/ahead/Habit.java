@@ -2,58 +2,61 @@ package dev.vamana.cuda.ahead;
 
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.concurrent.atomic.AtomicInteger;
 
 /** The steps that queries with the same first step usually take next. Thread-safe. */
 final class Habit {
 
   /** Most steps that are remembered: a query has a bit for each. */
-  static final int MOST_STEPS = 63;
+  private static final int MOST_STEPS = 63;
 
   /** A step is forgotten after this many queries in a row have not used it. */
   private static final int PATIENCE = 4;
 
-  /** Queries that send nothing ahead after one whose steps were all left to their own calls. */
-  private static final int REST = 15;
-
-  private final AtomicInteger resting = new AtomicInteger();
   private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
   private volatile Steps steps = Steps.NONE;
-  private volatile boolean atOnce;
 
-  /** Whether threads search the segments of the last such query at once. */
-  boolean atOnce() {
-    return atOnce;
-  }
+  /** Steps in the order in which they were first seen. Immutable. */
+  static final class Steps {
+    static final Steps NONE = new Steps(List.of());
 
-  /** Records whether a query's second segment was asked for before its first was answered. */
-  void atOnce(boolean newAtOnce) {
-    if (atOnce != newAtOnce) {
-      atOnce = newAtOnce;
+    private final List<Step> list;
+    private final Map<Step, Integer> indices = new HashMap<>();
+
+    Steps(List<Step> steps) {
+      this.list = List.copyOf(steps);
+      for (Step step : list) {
+        indices.put(step, indices.size());
+      }
+    }
+
+    List<Step> list() {
+      return list;
+    }
+
+    int size() {
+      return list.size();
+    }
+
+    boolean isEmpty() {
+      return list.isEmpty();
+    }
+
+    /** Returns the index of a step, or -1. */
+    int indexOf(Step step) {
+      return indices.getOrDefault(step, -1);
+    }
+
+    /** Returns a bit for each step. */
+    long all() {
+      return (1L << list.size()) - 1;
     }
   }
 
-  /** Records that no step that was sent along is answered: their own calls do it, on the CPU. */
-  void leftAlone() {
-    resting.set(REST);
-  }
-
-  /** Lets the next query send, whatever happened to the last. */
-  void awake() {
-    if (resting.get() > 0) {
-      resting.set(0);
-    }
-  }
-
-  /** Whether the next query sends nothing, because a recent one was left alone. */
-  boolean rests() {
-    return resting.get() > 0 && resting.getAndDecrement() > 0;
-  }
-
-  /** Returns the steps to send along, in the order in which they were first seen. */
+  /** Returns the steps to send along. */
   Steps steps() {
     return steps;
   }
@@ -64,42 +67,29 @@ final class Habit {
    * @param taken a bit for each step
    */
   void ended(Steps sent, long taken) {
-    if (sent == steps && unused.isEmpty() && taken == Flight.all(sent.size())) {
+    if (unused.isEmpty() && taken == sent.all()) {
       return;
     }
     for (int i = 0; i < sent.size(); i++) {
       if (((taken >>> i) & 1) != 0) {
-        used(sent.get(i));
-      } else {
-        unused(sent.get(i));
+        unused.remove(sent.list().get(i));
+      } else if (unused.merge(sent.list().get(i), 1, Integer::sum) >= PATIENCE) {
+        forget(sent.list().get(i));
       }
     }
   }
 
-  /** Records that a query took a step. */
-  void used(Step step) {
-    if (unused.isEmpty() && steps.indexOf(step) >= 0) {
-      return;
-    }
-    synchronized (this) {
-      unused.remove(step);
-      if (steps.indexOf(step) < 0 && steps.size() < MOST_STEPS) {
-        List<Step> more = new ArrayList<>(steps.list());
-        more.add(step);
-        steps = new Steps(more);
-      }
-    }
-  }
-
-  /** Records that a query did not take a step that was sent along. */
-  synchronized void unused(Step step) {
-    if (unused.merge(step, 1, Integer::sum) >= PATIENCE) {
-      forget(step);
+  /** Records that a query took a step that was not sent along. */
+  synchronized void used(Step step) {
+    if (steps.indexOf(step) < 0 && steps.size() < MOST_STEPS) {
+      List<Step> more = new ArrayList<>(steps.list());
+      more.add(step);
+      steps = new Steps(more);
     }
   }
 
   /** Forgets a segment that is being closed. */
-  synchronized void closing(SegmentView segment) {
+  void closing(SegmentView segment) {
     for (Step step : steps.list()) {
       if (step.segment().equals(segment)) {
         forget(step);
@@ -111,7 +101,8 @@ final class Habit {
   synchronized void forget(Step step) {
     unused.remove(step);
     List<Step> fewer = new ArrayList<>(steps.list());
-    fewer.remove(step);
-    steps = new Steps(fewer);
+    if (fewer.remove(step)) {
+      steps = new Steps(fewer);
+    }
   }
 }

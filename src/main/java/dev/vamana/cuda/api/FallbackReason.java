@@ -35,7 +35,7 @@ public enum FallbackReason {
   LAUNCH_FAILED(true),
   /** The context was lost while the device worked on the item. */
   CONTEXT_LOST(true),
-  /** There is no context now: the last one answered a known question wrong. */
+  /** There is no context now: the last one answered wrong. */
   WRONG_ANSWER(true),
   /** There is no context now: it was lost, and no new one has been opened yet. */
   NO_DEVICE(true);

@@ -29,8 +29,8 @@ public interface GpuListener {
   void stillLost(GpuException cause, long retryMillis);
 
   /**
-   * Called when a device in use did not answer a round of known questions, right or wrong, for
-   * instance because its memory is full. It stays in use.
+   * Called when a device in use did not answer a self-test, right or wrong, for instance because
+   * its memory is full. It stays in use.
    */
   default void unanswered(Throwable cause) {}
 

@@ -31,8 +31,8 @@ import java.util.function.Consumer;
  *     the context counts as lost
  * @param leastTraining least number of components (vectors times dimension) that the device trains
  *     on or encodes; the CPU does what is smaller
- * @param questionNanos time between two rounds of known questions to a context, which is also asked
- *     before it is used; 0 to ask none
+ * @param selfTestNanos time between two self-tests of a context, which is also tested before it is
+ *     used; 0 for none
  * @param leastGraph least number of vectors of a graph that the device builds, or {@link
  *     #NO_GRAPHS}
  */
@@ -48,7 +48,7 @@ public record GpuOptions(
     PlanOptions plans,
     long deadlineNanos,
     long leastTraining,
-    long questionNanos,
+    long selfTestNanos,
     int leastGraph) {
 
   /** Value of {@code leastGraph} for a device that builds no graphs. */
@@ -61,7 +61,7 @@ public record GpuOptions(
    * Default batches, no pinned page cache unless the host's memory is given, no waiting for
    * uploads, retries after 1 to 60 seconds, the calling thread only, plans by the costs that ship
    * with the plugin, a deadline of 60 seconds. Training from half a million components, which take
-   * one CPU core about 15 ms to encode and are worth a trip over the bus. Known questions every ten
+   * one CPU core about 15 ms to encode and are worth a trip over the bus. A self-test every ten
    * minutes. No graphs.
    */
   public static final GpuOptions DEFAULT =
@@ -89,7 +89,7 @@ public record GpuOptions(
     check("firstRetryNanos", firstRetryNanos, 1, "1");
     check("maxRetryNanos", maxRetryNanos, firstRetryNanos, "firstRetryNanos");
     check("deadlineNanos", deadlineNanos, 1, "1");
-    check("questionNanos", questionNanos, 0, "0");
+    check("selfTestNanos", selfTestNanos, 0, "0");
   }
 
   private static void check(String name, long value, long least, String bound) {
@@ -158,12 +158,12 @@ public record GpuOptions(
   }
 
   /**
-   * Returns these options with another time between known questions.
+   * Returns these options with another time between self-tests.
    *
-   * @param nanos 0 to ask none
+   * @param nanos 0 for none
    */
-  public GpuOptions withQuestions(long nanos) {
-    return with(draft -> draft.questionNanos = nanos);
+  public GpuOptions withSelfTest(long nanos) {
+    return with(draft -> draft.selfTestNanos = nanos);
   }
 
   /**
@@ -211,7 +211,7 @@ public record GpuOptions(
     PlanOptions plans;
     long deadlineNanos;
     long leastTraining;
-    long questionNanos;
+    long selfTestNanos;
     int leastGraph;
 
     Draft(GpuOptions options) {
@@ -226,7 +226,7 @@ public record GpuOptions(
       plans = options.plans;
       deadlineNanos = options.deadlineNanos;
       leastTraining = options.leastTraining;
-      questionNanos = options.questionNanos;
+      selfTestNanos = options.selfTestNanos;
       leastGraph = options.leastGraph;
     }
 
@@ -243,7 +243,7 @@ public record GpuOptions(
           plans,
           deadlineNanos,
           leastTraining,
-          questionNanos,
+          selfTestNanos,
           leastGraph);
     }
   }

@@ -16,9 +16,8 @@ import java.util.TreeMap;
  *     wait_micros}, {@code items}, {@code items_by_placement}, {@code items_on_cpu} by {@link
  *     FallbackReason}, {@code plan_batches}, {@code plan_calls}, {@code plan_items}, {@code
  *     plan_predicted_micros} and {@code plan_measured_micros} by {@link dev.vamana.cuda.plan.Plan},
- *     {@code contested}, {@code contested_loads} and {@code contested_windows_} followed by who
- *     answered, {@code plan_percent_} followed by a plan's name, {@code upload_waits}, {@code
- *     contexts}, {@code now}, {@code residency}
+ *     {@code plan_percent_} followed by a plan's name, {@code upload_waits}, {@code contexts},
+ *     {@code now}, {@code residency}
  */
 public record GpuStatistics(
     boolean usable,

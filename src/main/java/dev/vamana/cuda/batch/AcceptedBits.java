@@ -1,5 +1,7 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -8,66 +10,79 @@ import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * A copy of accepted ordinals that kernels can read, shared by all items of a call with the same
- * {@link Bits} object. The copy is in pinned memory, and also in device memory if kernels look up
- * enough bits to pay for a second copy. It counts the chunks that use it.
+ * Accepted ordinals that kernels can read, shared by all items of a call with the same {@link Bits}
+ * object. They are on the device since an earlier call, or are copied to pinned memory. From there
+ * they are also copied to the device if that pays: kernels look up enough bits, or later calls will
+ * bring the same object. It counts the chunks that use it.
  */
 final class AcceptedBits {
 
   // a lookup in pinned memory moves 32 bytes over the bus
   private static final int LOOKUP_BYTES = 32;
 
+  private final Bits bits;
+  // null if the bits are on the device
   private final StagingPool.Block block;
-  private final DevicePool pool;
-  private final long deviceCopy;
+  // null if kernels read pinned memory
+  private final ResidentBits.Place place;
   private final AtomicInteger users = new AtomicInteger(1);
-  // only the lane's thread reads and writes these
+  // only the lane's thread reads and writes these, before the last user leaves
   private LaunchSlot copiedBy;
   private long copiedIn;
 
-  private AcceptedBits(StagingPool.Block block, DevicePool pool, long deviceCopy) {
+  private AcceptedBits(Bits bits, StagingPool.Block block, ResidentBits.Place place) {
+    this.bits = bits;
     this.block = block;
-    this.pool = pool;
-    this.deviceCopy = deviceCopy;
+    this.place = place;
   }
 
   /**
-   * Copies accepted ordinals into pinned memory.
+   * Finds accepted ordinals on the device, or copies them into pinned memory.
    *
-   * @param size number of ordinals
+   * @param segment the segment of the ordinals
    * @param lookups estimated number of lookups by kernels
-   * @return the copy, with one user, or null if pinned memory is in use up to its last block
+   * @return the bits, with one user, or null if pinned memory is in use up to its last block
    * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
-  static AcceptedBits copy(
-      Bits accepted, int size, long lookups, StagingPool staging, DevicePool pool) {
+  static AcceptedBits of(Bits accepted, HeldSegment segment, long lookups, StagingPool staging) {
+    ResidentBits places = segment.bits();
+    ResidentBits.Place there = places == null ? null : places.find(accepted);
+    if (there != null) {
+      return new AcceptedBits(accepted, null, there);
+    }
+    int size = segment.view().size();
     int words = FixedBitSet.bits2words(size);
     long bytes = (long) words * Long.BYTES;
     StagingPool.Block block = staging.allocate(bytes);
     if (block == null) {
       return null;
     }
-    MemorySegment target = block.segment();
-    if (accepted instanceof FixedBitSet bits && bits.getBits().length >= words) {
-      ArrayCopy.toMemory(bits.getBits(), 0, target, 0, words);
-    } else {
-      for (int word = 0; word < words; word++) {
-        long value = 0;
-        for (int o = word << 6, end = Math.min(size, o + 64); o < end; o++) {
-          if (accepted.get(o)) {
-            value |= 1L << o;
-          }
-        }
-        target.setAtIndex(ValueLayout.JAVA_LONG, word, value);
-      }
+    write(accepted, size, words, block.segment());
+    boolean pays =
+        lookups * LOOKUP_BYTES > bytes
+            || segment.view().acceptedOrdinals().shared(accepted) != null;
+    return new AcceptedBits(accepted, block, places != null && pays ? places.reserve() : null);
+  }
+
+  private static void write(Bits accepted, int size, int words, MemorySegment target) {
+    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
+      ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
+      return;
     }
-    long deviceCopy = lookups * LOOKUP_BYTES > bytes ? pool.allocate(bytes) : 0;
-    return new AcceptedBits(block, pool, deviceCopy);
+    for (int word = 0; word < words; word++) {
+      long value = 0;
+      for (int o = word << 6, end = Math.min(size, o + 64); o < end; o++) {
+        if (accepted.get(o)) {
+          value |= 1L << o;
+        }
+      }
+      target.setAtIndex(ValueLayout.JAVA_LONG, word, value);
+    }
   }
 
   /** Returns the address from which kernels read the bits. */
   long deviceAddress() {
-    return deviceCopy != 0 ? deviceCopy : block.deviceAddress();
+    return place != null ? place.address() : block.deviceAddress();
   }
 
   /** Adds a user. */
@@ -75,13 +90,19 @@ final class AcceptedBits {
     users.incrementAndGet();
   }
 
-  /** Ends a use. The last user's release frees the memory. */
+  /** Ends a use. The last user's release frees the pinned memory and keeps the device's copy. */
   void release() {
-    if (users.decrementAndGet() == 0) {
+    if (users.decrementAndGet() > 0) {
+      return;
+    }
+    if (copiedBy != null) {
+      place.filled(bits);
+    }
+    if (place != null) {
+      place.release();
+    }
+    if (block != null) {
       block.free();
-      if (deviceCopy != 0) {
-        pool.free(deviceCopy);
-      }
     }
   }
 
@@ -90,11 +111,11 @@ final class AcceptedBits {
    * slot copies; other slots wait for its copy.
    */
   void bring(LaunchSlot slot) {
-    if (deviceCopy == 0) {
+    if (place == null || block == null) {
       return;
     }
     if (copiedBy == null) {
-      slot.copy(deviceCopy, block.segment());
+      slot.copy(place.address(), block.segment());
       copiedBy = slot;
       copiedIn = slot.launches();
     } else if (copiedBy != slot && copiedBy.launches() == copiedIn) {

@@ -21,7 +21,6 @@ import java.util.function.Consumer;
  *     #MAX_SPINNERS}
  * @param segmentsAhead whether a query's first segment also sends the query's later segments
  * @param stagingBytes pinned memory for requests and results, {@value #MIN_STAGING} to 1 GiB
- * @param acceptBytes device memory for bitsets of accepted ordinals, at least 4 KiB
  * @param tuning kernel tuning
  */
 public record BatchOptions(
@@ -35,7 +34,6 @@ public record BatchOptions(
     int spinners,
     boolean segmentsAhead,
     long stagingBytes,
-    long acceptBytes,
     Tuning tuning) {
 
   public static final int MAX_BATCH = 65_536;
@@ -54,7 +52,7 @@ public record BatchOptions(
   /**
    * 16,384 items a launch, no linger, 16 launches in flight, of which four take whatever waits,
    * four more begin with 64 queued items or six calls, and the others with 512 items, 192 items
-   * first, 3 threads that help to pack, segments ahead, 64 MiB pinned, 64 MiB for bitsets.
+   * first, 3 threads that help to pack, segments ahead, 64 MiB pinned.
    */
   public static final BatchOptions DEFAULT =
       new BatchOptions(
@@ -68,7 +66,6 @@ public record BatchOptions(
           Waiters.usualSpinners(),
           true,
           64L << 20,
-          64L << 20,
           Tuning.DEFAULT);
 
   public BatchOptions {
@@ -81,7 +78,6 @@ public record BatchOptions(
     check("packers", packers, 0, MAX_PACKERS);
     check("spinners", spinners, 0, MAX_SPINNERS);
     check("stagingBytes", stagingBytes, MIN_STAGING, 1L << 30);
-    check("acceptBytes", acceptBytes, 4096, Long.MAX_VALUE);
   }
 
   private static void check(String name, long value, long min, long max) {
@@ -185,7 +181,6 @@ public record BatchOptions(
           spinners,
           segmentsAhead,
           from.stagingBytes,
-          from.acceptBytes,
           tuning);
     }
   }

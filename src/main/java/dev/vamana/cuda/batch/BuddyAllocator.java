@@ -4,8 +4,8 @@ import java.util.Arrays;
 
 /**
  * Allocates blocks of power-of-two sizes from a range of offsets, with the buddy method. It
- * computes offsets only; the caller owns the memory. Thread-safe. {@link StagingPool} and {@link
- * DevicePool} divide their memory with it.
+ * computes offsets only; the caller owns the memory. Thread-safe. {@link StagingPool} divides its
+ * memory with it.
  */
 final class BuddyAllocator {
 

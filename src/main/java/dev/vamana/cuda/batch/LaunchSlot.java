@@ -14,6 +14,7 @@ import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.lists.ListKernels;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
@@ -66,6 +67,7 @@ final class LaunchSlot {
    * Makes a slot. The calling thread is bound to the driver.
    *
    * @param together searches lists by many items together; shared by the slots of a lane
+   * @param budget counts scratch
    * @param maxBatch items of a launch for which memory is allocated at first
    */
   LaunchSlot(
@@ -73,6 +75,7 @@ final class LaunchSlot {
       Kernels kernels,
       ListBatches together,
       StagingPool staging,
+      DeviceBudget budget,
       int maxBatch,
       BatchCounters statistics) {
     this.driver = driver;
@@ -82,7 +85,7 @@ final class LaunchSlot {
     this.staging = staging;
     this.addresses = staging.allocateFixed((long) maxBatch * Long.BYTES);
     this.capacity = maxBatch;
-    this.scratch = new DeviceBuffer(driver);
+    this.scratch = new DeviceBuffer(driver, budget);
     if (addresses == null) {
       throw new IllegalArgumentException(
           "staging memory is too small for batches of " + maxBatch + " items");

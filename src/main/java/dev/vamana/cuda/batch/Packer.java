@@ -36,7 +36,6 @@ public final class Packer {
   private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private final StagingPool staging;
-  private final DevicePool pool;
   private final PackTeam team;
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
@@ -62,14 +61,12 @@ public final class Packer {
    */
   Packer(
       StagingPool staging,
-      DevicePool pool,
       PackTeam team,
       List<WorkItem> batch,
       ItemPlan[] plans,
       int maxBatch,
       int first) {
     this.staging = staging;
-    this.pool = pool;
     this.team = team;
     this.batch = batch;
     this.plans = plans;
@@ -145,27 +142,53 @@ public final class Packer {
       return null;
     }
     List<HeldSegment> segments = new ArrayList<>();
-    if (alike) {
-      plan.segment().hold();
-      segments.add(plan.segment());
-      fillHeader();
-      writeAll(block, packed, at, results, firstResult);
-    } else {
-      for (int i = 0; i < count; i++) {
-        if (differs(packed[i]) || i == 0) {
-          if (segments.contains(plan.segment()) == false) {
-            plan.segment().hold();
-            segments.add(plan.segment());
-          }
-          fillHeader();
-        }
-        results[i] += firstResult;
-        write(block, header, i, batch.get(packed[i]).query(), at, results[i]);
-        at += queryBytes;
+    boolean written = false;
+    try {
+      write(block, packed, alike, at, results, firstResult, segments);
+      written = true;
+    } finally {
+      if (written == false) {
+        segments.forEach(HeldSegment::release);
+        used.forEach(AcceptedBits::release);
+        block.free();
       }
     }
     grow();
     return new Chunk(shape, sizes, block, segments, used, plans, packed, results, batch.size());
+  }
+
+  /** Writes the items of a chunk, and holds their segments. */
+  private void write(
+      StagingPool.Block block,
+      int[] packed,
+      boolean alike,
+      int firstQuery,
+      int[] results,
+      int firstResult,
+      List<HeldSegment> segments) {
+    if (alike) {
+      hold(segments);
+      fillHeader();
+      writeAll(block, packed, firstQuery, results, firstResult);
+      return;
+    }
+    int at = firstQuery;
+    for (int i = 0; i < packed.length; i++) {
+      if (differs(packed[i]) || i == 0) {
+        hold(segments);
+        fillHeader();
+      }
+      results[i] += firstResult;
+      write(block, header, i, batch.get(packed[i]).query(), at, results[i]);
+      at += queryBytes;
+    }
+  }
+
+  private void hold(List<HeldSegment> segments) {
+    if (segments.contains(plan.segment()) == false) {
+      plan.segment().hold();
+      segments.add(plan.segment());
+    }
   }
 
   /** Frees bitsets that no chunk uses. */
@@ -262,8 +285,7 @@ public final class Packer {
       }
       AcceptedBits copy = bits.get(accepted);
       if (copy == null) {
-        int size = batch.get(index).segment().size();
-        copy = AcceptedBits.copy(accepted, size, lookups.get(accepted), staging, pool);
+        copy = AcceptedBits.of(accepted, plans[index].segment(), lookups.get(accepted), staging);
         if (copy == null) {
           return false;
         }

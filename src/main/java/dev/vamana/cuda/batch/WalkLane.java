@@ -9,6 +9,7 @@ import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -41,7 +42,6 @@ public final class WalkLane extends Lane<Chunk> {
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
-  private final DevicePool accepted;
   private final PackTeam team;
   private final Waker<Chunk> waker =
       new Waker<>("vamana-gpu-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
@@ -65,15 +65,14 @@ public final class WalkLane extends Lane<Chunk> {
       CudaDriver driver,
       Supplier<BatchOptions> options,
       StagingPool staging,
-      DevicePool accepted,
+      DeviceBudget budget,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
     super("vamana-gpu-walks", driver, onLost, new SpareProcessors(statistics::processorsScarce));
     this.options = options;
     this.staging = staging;
-    this.accepted = accepted;
     this.team = PackTeam.of(options.get().packers());
-    this.together = new ListBatches(driver);
+    this.together = new ListBatches(driver, budget);
     this.rule = new LaunchRule(options, together);
     this.statistics = statistics;
   }
@@ -83,6 +82,7 @@ public final class WalkLane extends Lane<Chunk> {
    *
    * @param options current options; batch size and linger may change
    * @param account counts pinned memory in use by requests
+   * @param budget counts device memory
    * @param onLost called once by the lane's thread, as its last act, if the context is lost
    * @throws GpuException if anything fails; all resources have been freed then
    */
@@ -90,23 +90,18 @@ public final class WalkLane extends Lane<Chunk> {
       CudaDriver driver,
       Supplier<BatchOptions> options,
       SessionHostMemory account,
+      DeviceBudget budget,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
     BatchOptions first = options.get();
     StagingPool staging = new StagingPool(driver, first.stagingBytes(), account);
-    DevicePool accepted;
-    try {
-      accepted = new DevicePool(driver, first.acceptBytes());
-    } catch (RuntimeException e) {
-      Cleanup.after(e, staging::free);
-      throw e;
-    }
-    WalkLane lane = new WalkLane(driver, options, staging, accepted, statistics, onLost);
+    WalkLane lane = new WalkLane(driver, options, staging, budget, statistics, onLost);
     try {
       Kernels kernels = new Kernels(driver, first.tuning());
       for (int i = 0; i < first.depth(); i++) {
         lane.slots.add(
-            new LaunchSlot(driver, kernels, lane.together, staging, first.maxBatch(), statistics));
+            new LaunchSlot(
+                driver, kernels, lane.together, staging, budget, first.maxBatch(), statistics));
       }
       lane.start();
     } catch (RuntimeException e) {
@@ -120,7 +115,7 @@ public final class WalkLane extends Lane<Chunk> {
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     BatchOptions now = options.get();
     int first = pending() == 0 && together(batch, now) == false ? now.firstItems() : 0;
-    return new Packer(staging, accepted, team, batch, plans, now.maxBatch(), first);
+    return new Packer(staging, team, batch, plans, now.maxBatch(), first);
   }
 
   /** Whether the items of a call are to be searched together, of which few would be too few. */
@@ -409,7 +404,6 @@ public final class WalkLane extends Lane<Chunk> {
   public void free() {
     freeSlots();
     together.close();
-    accepted.close();
     staging.free();
   }
 

@@ -1,7 +1,11 @@
 package dev.vamana.cuda.call;
 
+import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
+import java.util.HashMap;
 import java.util.List;
+import java.util.Map;
+import org.apache.lucene.util.Bits;
 
 /**
  * Counts the items of one call that can be searched together, for the cost model's predictions.
@@ -9,99 +13,62 @@ import java.util.List;
  */
 final class BatchSizes {
 
-  /** A power of two. */
-  private static final int LEAST_SLOTS = 128;
-
   private final int items;
   private final int threads;
-  private final int inTurn;
   private final int walking;
   private final int onCpu;
   private final int processors;
-  // open addressing by segment and accepted ordinals; null for a call of one item
-  private WorkItem.Terms[] kinds;
-  private int[] counts;
-  private int segments;
+  private final Map<Rows, Integer> counts = new HashMap<>();
+
+  /** Accepted vectors of a segment; the same bitset object, not an equal one. */
+  private record Rows(SegmentView segment, Bits accepted) {
+
+    static Rows of(WorkItem.Terms terms) {
+      return new Rows(terms.segment(), terms.acceptedOrdinals());
+    }
+
+    @Override
+    @SuppressWarnings("ReferenceEquality")
+    public boolean equals(Object other) {
+      return other instanceof Rows rows && rows.segment == segment && rows.accepted == accepted;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(segment) + System.identityHashCode(accepted);
+    }
+  }
 
   /**
    * Counts the items of a call.
    *
    * @param threads number of threads with which the CPU answers a call
-   * @param inTurn items that one thread would answer one after the other at least
    * @param load items of concurrent calls
    */
   @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
-  BatchSizes(List<WorkItem> batch, int threads, int inTurn, PlanLoad load) {
+  BatchSizes(List<WorkItem> batch, int threads, PlanLoad load) {
     this.items = batch.size();
     this.threads = threads;
-    this.inTurn = inTurn;
     this.walking = load.walking.get();
     this.onCpu = load.onCpu.intValue();
     this.processors = load.processors;
-    if (items == 1) {
-      segments = 1;
-      return;
-    }
-    kinds = new WorkItem.Terms[LEAST_SLOTS];
-    counts = new int[LEAST_SLOTS];
-    WorkItem.Terms last = null;
-    int slot = 0;
-    for (int i = 0; i < items; i++) {
-      WorkItem.Terms terms = batch.get(i).terms();
-      if (terms != last) {
-        slot = slot(terms);
-        if (kinds[slot] == null) {
-          slot = add(terms);
-        }
-        last = terms;
-      }
-      counts[slot]++;
-    }
-  }
-
-  /** Returns the slot of items over a segment with a filter, or the free slot for them. */
-  @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
-  private int slot(WorkItem.Terms terms) {
-    int hash =
-        31 * System.identityHashCode(terms.segment())
-            + System.identityHashCode(terms.acceptedOrdinals());
-    int at = (hash ^ (hash >>> 16)) & (kinds.length - 1);
-    while (kinds[at] != null
-        && (kinds[at].segment() != terms.segment()
-            || kinds[at].acceptedOrdinals() != terms.acceptedOrdinals())) {
-      at = (at + 1) & (kinds.length - 1);
-    }
-    return at;
-  }
-
-  private int add(WorkItem.Terms terms) {
-    segments++;
-    if (2 * segments > kinds.length) {
-      WorkItem.Terms[] oldKinds = kinds;
-      int[] oldCounts = counts;
-      kinds = new WorkItem.Terms[2 * oldKinds.length];
-      counts = new int[kinds.length];
-      for (int i = 0; i < oldKinds.length; i++) {
-        if (oldKinds[i] != null) {
-          int slot = slot(oldKinds[i]);
-          kinds[slot] = oldKinds[i];
-          counts[slot] = oldCounts[i];
-        }
+    int from = 0;
+    for (int i = 1; i <= items; i++) {
+      if (i == items || batch.get(i).terms() != batch.get(from).terms()) {
+        counts.merge(Rows.of(batch.get(from).terms()), i - from, Integer::sum);
+        from = i;
       }
     }
-    int slot = slot(terms);
-    kinds[slot] = terms;
-    return slot;
   }
 
   /** Returns how many items of the call have the same segment and the same accepted ordinals. */
   int together(WorkItem item) {
-    return kinds == null ? 1 : counts[slot(item.terms())];
+    return counts.get(Rows.of(item.terms()));
   }
 
   /** Returns how many segments the items search, counted once more for each filter. */
   int segments() {
-    return segments;
+    return counts.size();
   }
 
   /**
@@ -125,6 +92,6 @@ final class BatchSizes {
    */
   double cpuRounds(int count) {
     double shared = (count + onCpu) / (double) processors;
-    return Math.max(Math.max(ownRounds(count), inTurn), shared);
+    return Math.max(ownRounds(count), shared);
   }
 }

@@ -4,7 +4,6 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.plan.Choice;
-import dev.vamana.cuda.plan.Contest;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -18,7 +17,6 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
@@ -38,50 +36,44 @@ public final class CallPlanner {
   private final ExecutorCounters counters;
   private final BatchSizes sizes;
   private final PlanMode mode;
-  private final Contests contests;
-  private final IdlePlans idlePlans;
-  private final IdlePlanner idle;
+  private final Routes routes;
+  private final RoutePlanner planner;
   private final Families families;
-  private final long now;
-  private final Contested contested = new Contested();
+  private final boolean single;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private final Map<Kind, Decision> decisions = new HashMap<>();
-  private Kind last;
-  private Decision lastDecision;
+  private final Map<WorkItem.Terms, Decision> decisions = new IdentityHashMap<>();
+  private Routes.Known first;
 
   /**
    * Makes a planner for one call.
    *
-   * @param contests who answers contested items
-   * @param idlePlans what was decided for items like these
+   * @param routes what was decided for items like these
+   * @param who decides between the CPU and the device
    * @param families all open segments
-   * @param now time of the clock of the contests
    * @param batch the call's items
    * @param threads number of threads with which the CPU answers
-   * @param inTurn items that one of them would answer one after the other at least
+   * @param single whether the call is a single query's
    */
   public CallPlanner(
       GpuSession session,
       SessionKeeper keeper,
       ExecutorCounters counters,
       PlanLoad load,
-      Contests contests,
-      IdlePlans idlePlans,
+      Routes routes,
+      WhoAnswers who,
       Families families,
-      long now,
       List<WorkItem> batch,
       int threads,
-      int inTurn) {
+      boolean single) {
     this.session = session;
     this.keeper = keeper;
     this.counters = counters;
     this.mode = keeper.options().plans().mode();
-    this.contests = keeper.options().plans().measured() ? contests : null;
-    this.idlePlans = idlePlans;
+    this.routes = routes;
     this.families = families;
-    this.idle = new IdlePlanner(session, mode, this.contests != null, idlePlans, families);
-    this.now = now;
-    this.sizes = new BatchSizes(batch, threads, inTurn, load);
+    this.single = single;
+    this.planner = new RoutePlanner(session, mode, routes, who, families);
+    this.sizes = new BatchSizes(batch, threads, load);
   }
 
   /**
@@ -93,63 +85,26 @@ public final class CallPlanner {
    *     their segment
    */
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
-    if (last == null || last.alike(item) == false) {
-      last = new Kind(item);
-      int together = sizes.together(item);
-      // items of the segment that come later may be alike
-      lastDecision = together > count ? decisions.get(last) : null;
-      if (lastDecision == null) {
-        lastDecision = decide(item, together, wanted);
-        if (together > count) {
-          decisions.put(last, lastDecision);
-        }
-      }
+    Decision decision = decisions.get(item.terms());
+    if (decision == null) {
+      decision = decide(item, sizes.together(item), wanted);
+      decisions.put(item.terms(), decision);
     }
-    if (lastDecision.reason() != null && wanted) {
-      counters.fallback(lastDecision.reason(), count, lastDecision.detail());
+    if (decision.reason() != null && wanted) {
+      counters.fallback(decision.reason(), count, decision.detail());
     }
-    if (lastDecision.contest() != null && wanted) {
-      contested.add(lastDecision.contest(), count);
-    }
-    return lastDecision;
+    return decision;
   }
 
-  /** Returns the contested items among the wanted ones that were planned. */
-  public Contested contested() {
-    return contested;
-  }
-
-  /** Key of items that differ only in their query. */
-  private record Kind(WorkItem first) {
-
-    // the key is the same bitset object, not an equal one; items of a call share a walk
-    @SuppressWarnings("ReferenceEquality")
-    boolean alike(WorkItem item) {
-      return first.segment() == item.segment()
-          && first.k() == item.k()
-          && first.acceptedOrdinals() == item.acceptedOrdinals()
-          && first.acceptedCount() == item.acceptedCount()
-          && first.visitLimit() == item.visitLimit()
-          && first.entryPoints().length == item.entryPoints().length
-          && (first.walk() == item.walk() || first.walk().equals(item.walk()));
-    }
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Kind kind && alike(kind.first);
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(first.segment())
-          + System.identityHashCode(first.acceptedOrdinals());
-    }
+  /** Returns the route of a single query's first item; null if nothing was decided about it. */
+  public Routes.Known first() {
+    return first;
   }
 
   private Decision decide(WorkItem item, int batch, boolean wanted) throws IOException {
     SegmentView view = item.segment();
-    IdlePlan known = batch == 1 ? idlePlans.find(item) : null;
-    boolean scans = known == null ? CpuExecutor.plansScan(item) : known.scans();
+    Routes.Known known = batch == 1 ? routes.find(item) : null;
+    boolean scans = known == null ? CpuExecutor.plansScan(item) : known.route().scans();
     Asked asked = new Asked(item, scans, batch, sizes);
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
@@ -185,7 +140,7 @@ public final class CallPlanner {
     }
     return segment == null
         ? decideAbsent(asked)
-        : decide(asked, segment, idle.plan(asked, segment, known));
+        : decide(asked, segment, plan(asked, segment, known));
   }
 
   /**
@@ -195,7 +150,7 @@ public final class CallPlanner {
    *
    * @param known what was decided for such items before, on whatever grounds; or null
    */
-  private Decision decideLists(Asked asked, IdlePlan known, boolean wanted) throws IOException {
+  private Decision decideLists(Asked asked, Routes.Known known, boolean wanted) throws IOException {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
     CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
@@ -211,9 +166,10 @@ public final class CallPlanner {
         return exact != null ? exact : cpu(asked, FallbackReason.SCAN, view.name());
       }
     }
-    IdlePlan plan = idle.plan(asked, segment, known);
+    Routes.Known now = plan(asked, segment, known);
+    Route plan = now.route();
     if (plan.exact()) {
-      return decide(asked, segment, plan);
+      return decide(asked, segment, now);
     }
     if (plan.walk() == null) {
       return cpu(asked, FallbackReason.LISTS, view.name());
@@ -287,37 +243,36 @@ public final class CallPlanner {
     return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
   }
 
-  /**
-   * Decides for items whose segment is on the device.
-   *
-   * @param plan what is decided about them whatever the load
-   */
-  private Decision decide(Asked asked, HeldSegment segment, IdlePlan plan) throws IOException {
-    WorkItem item = asked.item();
-    boolean reads = plan.exact() || mode == PlanMode.EXACT;
+  private Routes.Known plan(Asked asked, HeldSegment segment, Routes.Known before)
+      throws IOException {
+    Routes.Known now = planner.plan(asked, segment, before, single && asked.batch() == 1);
+    first = first == null ? now : first;
+    return now;
+  }
+
+  /** Decides for items whose segment is on the device. */
+  private Decision decide(Asked asked, HeldSegment segment, Routes.Known known) throws IOException {
+    Route route = known.route();
+    boolean reads = route.exact() || mode == PlanMode.EXACT;
     ScanLane.Backlog backlog =
         reads
-            ? session.scans.backlog(asked.view(), item.acceptedOrdinals())
+            ? session.scans.backlog(asked.view(), asked.item().acceptedOrdinals())
             : ScanLane.Backlog.NONE;
     int together = asked.batch() + backlog.together();
-    Workload.Rows rows = reads ? Workloads.readable(item, segment, together) : Workload.Rows.NONE;
+    Workload.Rows rows =
+        reads ? Workloads.readable(asked.item(), segment, together) : Workload.Rows.NONE;
     Workload task =
         asked.ofCall(
-            plan.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
-    Contest contest = plan.contest();
-    if (contest != null && asked.batch() == 1) {
-      contests.remember(item, contest, plan.way(), now);
-    }
-    Boolean forDevice = contest == null ? null : contests.onDevice(contest);
+            route.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
     Choice choice =
-        forDevice == null
-            ? session.chooser.choose(task, plan.copies() ? PlanMode.GRAPH : mode, backlog.nanos())
-            : session.chooser.contested(task, forDevice, backlog.nanos());
-    return decision(asked, segment, choice, rows, plan).with(contest);
+        known.kind() == null
+            ? session.chooser.choose(task, route.copies() ? PlanMode.GRAPH : mode, backlog.nanos())
+            : session.chooser.by(known.kind().onDevice(), task, backlog.nanos());
+    return decision(asked, segment, choice, rows, route);
   }
 
   private static Decision decision(
-      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, IdlePlan plan)
+      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, Route plan)
       throws IOException {
     WorkItem item = asked.item();
     SegmentView view = asked.view();
@@ -334,7 +289,7 @@ public final class CallPlanner {
     if (way == CpuExecutor.Way.SCAN) {
       return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
     }
-    if (IdlePlanner.hopeless(item)) {
+    if (RoutePlanner.hopeless(item)) {
       return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
     }
     return plan.walks() == false

@@ -50,7 +50,7 @@ final class CallTimes {
   void begin() {
     begun = true;
     load.walking.addAndGet(walks + lists);
-    load.onCpu(forCpu);
+    load.onCpu.add(forCpu);
     handedOver = System.nanoTime();
   }
 
@@ -79,7 +79,7 @@ final class CallTimes {
   void close() {
     if (begun) {
       load.walking.addAndGet(-walks - lists);
-      load.onCpu(-forCpu);
+      load.onCpu.add(-forCpu);
     }
   }
 }

@@ -5,7 +5,6 @@ import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.plan.Choice;
-import dev.vamana.cuda.plan.Contest;
 import dev.vamana.search.CpuExecutor;
 import java.lang.foreign.MemorySegment;
 
@@ -24,7 +23,6 @@ import java.lang.foreign.MemorySegment;
  * @param reason why the CPU answers; null if the device does
  * @param detail detail of the reason, for the log
  * @param way how the CPU answers, also if the device cannot after all
- * @param contest what is known of items that measurements decide about; null for others
  */
 record Decision(
     Choice choice,
@@ -34,31 +32,23 @@ record Decision(
     ItemPlan walk,
     FallbackReason reason,
     String detail,
-    CpuExecutor.Way way,
-    Contest contest) {
+    CpuExecutor.Way way) {
 
   static Decision cpu(Choice choice, FallbackReason reason, String detail, CpuExecutor.Way way) {
-    return new Decision(choice, null, null, null, null, reason, detail, way, null);
+    return new Decision(choice, null, null, null, null, reason, detail, way);
   }
 
   static Decision walk(Choice choice, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
-    return new Decision(choice, segment, walk.shape(), null, walk, null, null, way, null);
+    return new Decision(choice, segment, walk.shape(), null, walk, null, null, way);
   }
 
   static Decision fetch(Choice choice, HeldSegment segment, FetchShape shape, CpuExecutor.Way way) {
-    return new Decision(choice, segment, shape, null, null, null, null, way, null);
+    return new Decision(choice, segment, shape, null, null, null, null, way);
   }
 
   static Decision exact(Choice choice, HeldSegment segment, MemorySegment file) {
     return new Decision(
-        choice, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN, null);
-  }
-
-  /** Returns this decision for items that are contested, or not if that is null. */
-  Decision with(Contest own) {
-    return own == null
-        ? this
-        : new Decision(choice, segment, likeness, file, walk, reason, detail, way, own);
+        choice, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN);
   }
 
   /** Whether the device answers with an exact search. */

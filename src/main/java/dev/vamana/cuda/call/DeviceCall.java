@@ -446,6 +446,7 @@ public final class DeviceCall {
       counters.plans.add(
           first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
     }
+    session.answered(ticket, batch, results);
   }
 
   /**

@@ -25,14 +25,15 @@ public final class Families {
         });
   }
 
-  /** Removes a segment, if it is there. */
-  public void closing(SegmentView segment) {
-    open.computeIfPresent(
-        segment.family(),
-        (family, segments) -> {
-          segments.remove(segment);
-          return segments.isEmpty() ? null : segments;
-        });
+  /** Removes a segment, if it is there. Returns whether no segment of its family is open now. */
+  public boolean closing(SegmentView segment) {
+    return open.computeIfPresent(
+            segment.family(),
+            (family, segments) -> {
+              segments.remove(segment);
+              return segments.isEmpty() ? null : segments;
+            })
+        == null;
   }
 
   /** Returns how many segments of a segment's family are open, at least 1. */

@@ -18,11 +18,6 @@ public final class PlanLoad {
   /** Processors of the node; asking the JVM for each item would take as long as a prediction. */
   final int processors = Runtime.getRuntime().availableProcessors();
 
-  /** Counts an item that the CPU begins to answer, or ends. */
-  public void onCpu(int change) {
-    onCpu.add(change);
-  }
-
   /** Whether no call has items on the device. */
   public boolean idle() {
     return walking.get() <= 0;

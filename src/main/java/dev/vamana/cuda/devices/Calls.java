@@ -1,12 +1,17 @@
 package dev.vamana.cuda.devices;
 
+import dev.vamana.ivf.ListShape;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.Closeable;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CompletionException;
 import java.util.concurrent.ExecutorService;
@@ -20,16 +25,21 @@ import org.apache.lucene.util.IOUtils;
 /**
  * Sends the parts of a call to their devices at once and puts the results together. The calling
  * thread takes the last part, others wait on threads of their own, one for each device beyond the
- * first of each call under way. {@link DevicesExecutor} has one; {@link Router} has chosen the
- * parts.
+ * first of each call under way. {@link DevicesExecutor} has one.
  */
 final class Calls implements Closeable {
 
   private static final long KEEP_ALIVE_SECONDS = 60;
 
+  // estimates from codes that take as long as the distance of two vectors: a code has one bit of
+  // each component
+  private static final int ESTIMATES_OF_DISTANCE = 8;
+
+  private final Placements placements;
   private final ExecutorService threads;
 
-  Calls() {
+  Calls(Placements placements) {
+    this.placements = placements;
     AtomicLong number = new AtomicLong();
     threads =
         new ThreadPoolExecutor(
@@ -45,6 +55,50 @@ final class Calls implements Closeable {
             });
   }
 
+  /** The part of a call that goes to a device. */
+  private static final class Part {
+    private final Member member;
+    private final List<Integer> positions = new ArrayList<>();
+    private long work;
+
+    Part(Member member) {
+      this.member = member;
+    }
+  }
+
+  /** Answers a call. */
+  List<WorkResult> search(List<WorkItem> batch) throws IOException {
+    Map<Member, Part> parts = new LinkedHashMap<>();
+    SegmentView view = null;
+    Placed placed = null;
+    Part part = null;
+    for (int i = 0; i < batch.size(); i++) {
+      WorkItem item = batch.get(i);
+      if (item.segment().equals(view) == false) {
+        view = item.segment();
+        placed = placements.get(view);
+        part = parts.computeIfAbsent(placements.of(view), Part::new);
+      }
+      long work = (long) Math.max(1, distances(item) * view.dimension());
+      if (placed != null) {
+        placed.work.add(work);
+      }
+      part.work += work;
+      part.positions.add(i);
+    }
+    return run(List.copyOf(parts.values()), batch);
+  }
+
+  /** Returns the distances that an item is expected to take. */
+  private static double distances(WorkItem item) {
+    if (item.segment().lists() == null) {
+      return CpuExecutor.expectedVisits(item);
+    }
+    ListShape shape = item.segment().lists().shape();
+    double searched = CpuExecutor.expectedLists(item);
+    return shape.lists() + searched * shape.size() / shape.lists() / ESTIMATES_OF_DISTANCE;
+  }
+
   /** A failure of a part, carried to the calling thread. */
   private static final class PartFailed extends RuntimeException {
     private static final long serialVersionUID = 1;
@@ -55,12 +109,12 @@ final class Calls implements Closeable {
   }
 
   /** Answers a call of one part. */
-  static List<WorkResult> run(Router.Part part, List<WorkItem> items) throws IOException {
-    part.member().begin(part.work(), items.size());
+  private static List<WorkResult> run(Part part, List<WorkItem> items) throws IOException {
+    part.member.begin(part.work, items.size());
     try {
-      return part.member().executor.search(items);
+      return part.member.executor.search(items);
     } finally {
-      part.member().end(part.work());
+      part.member.end(part.work);
     }
   }
 
@@ -69,14 +123,14 @@ final class Calls implements Closeable {
    *
    * @throws IOException the first failure; others are suppressed
    */
-  List<WorkResult> run(List<Router.Part> parts, List<WorkItem> batch) throws IOException {
+  private List<WorkResult> run(List<Part> parts, List<WorkItem> batch) throws IOException {
     if (parts.size() == 1) {
       return run(parts.get(0), batch);
     }
     WorkResult[] results = new WorkResult[batch.size()];
     Object lock = new Object();
     List<CompletableFuture<Void>> others = new ArrayList<>();
-    for (Router.Part part : parts.subList(0, parts.size() - 1)) {
+    for (Part part : parts.subList(0, parts.size() - 1)) {
       others.add(start(() -> run(part, batch, lock, results)));
     }
     Throwable failure = null;
@@ -120,11 +174,10 @@ final class Calls implements Closeable {
     }
   }
 
-  private static void run(
-      Router.Part part, List<WorkItem> batch, Object lock, WorkResult[] results) {
+  private static void run(Part part, List<WorkItem> batch, Object lock, WorkResult[] results) {
     // the items of a call may share what is asked for cancelling, and parts ask at the same time
     List<WorkItem> items =
-        WorkItem.askedOneAtATime(part.positions().stream().map(batch::get).toList(), lock);
+        WorkItem.askedOneAtATime(part.positions.stream().map(batch::get).toList(), lock);
     List<WorkResult> found;
     try {
       found = run(part, items);
@@ -132,7 +185,7 @@ final class Calls implements Closeable {
       throw new PartFailed(e);
     }
     for (int i = 0; i < found.size(); i++) {
-      results[part.positions().get(i)] = found.get(i);
+      results[part.positions.get(i)] = found.get(i);
     }
   }
 

@@ -20,23 +20,32 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.Executors;
+import java.util.concurrent.RejectedExecutionException;
+import java.util.concurrent.ScheduledExecutorService;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
 /**
  * One executor over several devices, each with a {@link GpuExecutor} of its own. Each open segment
- * belongs to one device, or to several if one cannot keep up with its searches; {@link Router}
- * sends items there. A device that is lost gives its segments to the others. Its executor has the
- * CPU answer what reaches it meanwhile, so no search fails, and opens a new context. Thread-safe.
+ * belongs to one device, where its items go. A device that is lost lends its segments to the others
+ * until it is back. Its executor has the CPU answer what reaches it meanwhile, so no search fails,
+ * and opens a new context. Thread-safe.
  */
 public final class DevicesExecutor implements SearchExecutor {
+
+  /** Most devices. */
+  public static final int MOST_DEVICES = 64;
 
   private final List<Member> members = new ArrayList<>();
   private final Opener opener;
   private final Placements placements;
-  private final Router router;
-  private final Calls calls = new Calls();
-  private final Balancer balancer;
+  private final Calls calls;
+  private final ScheduledExecutorService rounds;
+  private final Consumer<RuntimeException> failures;
+  private long lastRound = System.nanoTime();
   private final PqEngine quantizer;
   private final GraphEngine graphs;
 
@@ -60,32 +69,50 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   /**
+   * How segments are spread over devices.
+   *
+   * @param roundNanos time between two looks at the devices, at least 1
+   * @param busy how busy a device was since the last look at least, 0 to 1, to give a segment to
+   *     another one; above 1 for never
+   */
+  public record Spread(long roundNanos, double busy) {
+
+    /** Every five seconds, from devices that were full of work for half of that. */
+    public static final Spread DEFAULT = new Spread(5_000_000_000L, 0.5);
+  }
+
+  /**
    * Opens all devices. If one cannot be opened, the others are closed again.
    *
-   * @param count number of devices, 1 to {@value DevicePlanner#MOST_DEVICES}
+   * @param count number of devices, 1 to {@value #MOST_DEVICES}
    * @param limit most memory of each device for segments, as its own executor knows it
-   * @param failures receives what a round of balancing failed with
+   * @param failures receives the failures of rounds; the next round tries again
    * @throws dev.vamana.cuda.driver.GpuException if a device cannot be used
    */
   public static DevicesExecutor open(
       int count,
       Opener opener,
       MemoryLimit limit,
-      DevicesOptions options,
+      Spread spread,
       Consumer<RuntimeException> failures) {
-    if (count < 1 || count > DevicePlanner.MOST_DEVICES) {
-      throw new IllegalArgumentException(
-          "devices must be 1 to " + DevicePlanner.MOST_DEVICES + ", got " + count);
+    if (count < 1 || count > MOST_DEVICES) {
+      throw new IllegalArgumentException("devices must be 1 to " + MOST_DEVICES + ", got " + count);
     }
-    Wake wake = new Wake();
+    AtomicReference<DevicesExecutor> executor = new AtomicReference<>();
+    Runnable changed =
+        () -> {
+          DevicesExecutor made = executor.get();
+          if (made != null) {
+            made.roundNow();
+          }
+        };
     List<GpuExecutor> opened = new ArrayList<>();
     try {
       for (int i = 0; i < count; i++) {
-        opened.add(opener.open(i, wake));
+        opened.add(opener.open(i, changed));
       }
-      DevicesExecutor executor = new DevicesExecutor(opened, opener, limit, options, failures);
-      wake.balancer = executor.balancer;
-      return executor;
+      executor.set(new DevicesExecutor(opened, opener, limit, spread, failures));
+      return executor.get();
     } catch (RuntimeException | Error e) {
       opened.forEach(GpuExecutor::close);
       opener.close();
@@ -93,32 +120,46 @@ public final class DevicesExecutor implements SearchExecutor {
     }
   }
 
-  /** Wakes the balancer, once there is one. */
-  private static final class Wake implements Runnable {
-    private volatile Balancer balancer;
-
-    @Override
-    public void run() {
-      Balancer made = balancer;
-      if (made != null) {
-        made.wake();
-      }
-    }
-  }
-
   private DevicesExecutor(
       List<GpuExecutor> opened,
       Opener opener,
       MemoryLimit limit,
-      DevicesOptions options,
+      Spread spread,
       Consumer<RuntimeException> failures) {
     this.opener = opener;
+    this.failures = failures;
     opened.forEach(executor -> members.add(new Member(members.size(), executor)));
-    placements = new Placements(members, options, limit);
-    router = new Router(members, placements);
+    placements = new Placements(members, limit, spread.busy);
+    calls = new Calls(placements);
     quantizer = new SharedQuantizer(members);
     graphs = new SharedGraphs(members);
-    balancer = new Balancer(placements, options.roundNanos(), failures);
+    rounds =
+        Executors.newSingleThreadScheduledExecutor(
+            task -> {
+              Thread thread = new Thread(task, "vamana-gpu-devices");
+              thread.setDaemon(true);
+              return thread;
+            });
+    rounds.scheduleWithFixedDelay(
+        this::round, spread.roundNanos, spread.roundNanos, TimeUnit.NANOSECONDS);
+  }
+
+  private void roundNow() {
+    try {
+      rounds.execute(this::round);
+    } catch (RejectedExecutionException e) {
+      // the executor is being closed
+    }
+  }
+
+  private void round() {
+    long now = System.nanoTime();
+    try {
+      placements.round(Math.max(1, now - lastRound) / 1e9);
+    } catch (RuntimeException e) {
+      failures.accept(e);
+    }
+    lastRound = now;
   }
 
   @Override
@@ -131,10 +172,7 @@ public final class DevicesExecutor implements SearchExecutor {
 
   @Override
   public List<WorkResult> search(List<WorkItem> batch) throws IOException {
-    if (batch.size() == 1) {
-      return Calls.run(router.route(batch.get(0)), batch);
-    }
-    return batch.isEmpty() ? List.of() : calls.run(router.route(batch), batch);
+    return batch.isEmpty() ? List.of() : calls.search(batch);
   }
 
   @Override
@@ -143,27 +181,8 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   @Override
-  public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
-    long candidates = router.candidates(segment, placements.get(segment));
-    if (Long.bitCount(candidates) != 1) {
-      // each device has measurements of its own, and which will be asked is not known yet
-      return null;
-    }
-    Member only = members.get(Long.numberOfTrailingZeros(candidates));
-    return only.executor.leavesScan(segment, k, accepted);
-  }
-
-  @Override
-  public boolean takesScan(SegmentView segment, int k, int accepted) {
-    long candidates = router.candidates(segment, placements.get(segment));
-    return members.stream()
-        .filter(member -> Placements.has(candidates, member))
-        .anyMatch(member -> member.executor.takesScan(segment, k, accepted));
-  }
-
-  @Override
-  public boolean takesLists(SegmentView segment, int k, int accepted) {
-    return members.stream().anyMatch(member -> member.executor.takesLists(segment, k, accepted));
+  public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+    return placements.of(segment).executor.leaves(segment, k, accepted, scan);
   }
 
   @Override
@@ -180,32 +199,15 @@ public final class DevicesExecutor implements SearchExecutor {
     Cleanup.all(each(member -> member.executor.closing(segment)));
   }
 
-  /**
-   * {@inheritDoc}
-   *
-   * <p>A copied segment is resident if one of its devices has it; bytes are of all copies.
-   */
   @Override
   public DevicePresence presence(SegmentView segment) {
+    DevicePresence presence = placements.of(segment).executor.presence(segment);
     Placed placed = placements.get(segment);
-    long where = placed == null ? 1 : placed.where().all();
-    DevicePresence best = null;
-    for (Member member : members) {
-      if (Placements.has(where, member)) {
-        best = better(best, member.executor.presence(segment));
-      }
+    if (placed == null || placed.moves() == false) {
+      return presence;
     }
-    return best;
-  }
-
-  private static DevicePresence better(DevicePresence a, DevicePresence b) {
-    if (a == null) {
-      return b;
-    }
-    if (a.state() == DevicePresence.State.RESIDENT && b.state() == DevicePresence.State.RESIDENT) {
-      return DevicePresence.resident(a.placement(), a.deviceBytes() + b.deviceBytes());
-    }
-    return a.state().compareTo(b.state()) <= 0 ? a : b;
+    DevicePresence there = members.get(placed.heading()).executor.presence(segment);
+    return presence.state().compareTo(there.state()) <= 0 ? presence : there;
   }
 
   @Override
@@ -220,7 +222,7 @@ public final class DevicesExecutor implements SearchExecutor {
   public void warm(SegmentView segment) {
     Placed placed = placements.get(segment);
     if (placed != null) {
-      on(placed.where().copies(), executor -> executor.warm(segment));
+      members.get(placed.heading()).executor.warm(segment);
     }
   }
 
@@ -245,14 +247,6 @@ public final class DevicesExecutor implements SearchExecutor {
     List<Runnable> actions = new ArrayList<>();
     members.forEach(member -> actions.add(() -> action.accept(member)));
     return actions;
-  }
-
-  private void on(long devices, Consumer<GpuExecutor> action) {
-    for (Member member : members) {
-      if (Placements.has(devices, member)) {
-        action.accept(member.executor);
-      }
-    }
   }
 
   @Override
@@ -292,7 +286,7 @@ public final class DevicesExecutor implements SearchExecutor {
     return all;
   }
 
-  /** Returns counts of moves between devices and the number of copied segments. */
+  /** Returns counts of moves between devices. */
   public SortedMap<String, Long> balance() {
     return placements.counters();
   }
@@ -300,7 +294,8 @@ public final class DevicesExecutor implements SearchExecutor {
   /** Waits for running searches and frees all devices. */
   @Override
   public void close() {
-    balancer.close();
+    // waits for the round under way
+    rounds.close();
     List<Runnable> closing = each(member -> member.executor.close());
     closing.add(calls::close);
     closing.add(opener::close);

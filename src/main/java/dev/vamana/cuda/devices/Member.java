@@ -27,11 +27,6 @@ final class Member {
     this.executor = executor;
   }
 
-  /** Work of the calls under way, in distances times components. */
-  long pending() {
-    return underWay.work();
-  }
-
   /** Counts a call in. */
   void begin(long work, int count) {
     underWay.add(work, full());
@@ -44,7 +39,7 @@ final class Member {
   }
 
   /** Work under way that fills the device, in distances times components. */
-  double full() {
+  private double full() {
     return FULL_MULTIPROCESSOR * Math.max(1, executor.device().multiprocessors());
   }
 

@@ -8,64 +8,82 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
- * An open segment and the devices that it belongs to. Searches read it; {@link Placements} changes
- * it under its lock.
+ * An open segment and its device. Searches read it; {@link Placements} changes it under its lock.
  */
 final class Placed {
 
-  /**
-   * Where a segment is.
-   *
-   * @param copies devices that it belongs to, bit <i>d</i> for device <i>d</i>; at least one
-   * @param leaving devices that answer until the copies are uploaded
-   */
-  record Where(long copies, long leaving) {
-    long all() {
-      return copies | leaving;
-    }
-  }
+  private static final int NONE = -1;
 
   final SegmentView view;
-  final LongAdder work = new LongAdder();
-  private final long estimate;
-  private volatile Where where;
-  private volatile boolean kept;
-  private long bytes;
-  private double load;
-  private int rests;
-  private long gone;
 
-  Placed(SegmentView view) {
+  /** Work of the items since the last round, in distances times components. */
+  final LongAdder work = new LongAdder();
+
+  /** Whether the segment is kept on its device. */
+  volatile boolean kept;
+
+  /** Rounds that the segment stays where it is. */
+  int rests;
+
+  /** The device that has the segment while it is usable. */
+  int home;
+
+  private volatile int device;
+  private volatile int next = NONE;
+  private final long estimate;
+  private long bytes;
+
+  Placed(SegmentView view, int home) {
     this.view = view;
+    this.home = home;
+    this.device = home;
     this.estimate = estimate(view);
     this.bytes = estimate;
   }
 
-  /** Bytes of graph or lists as they are in the file, and of vectors with padded rows. */
-  private static long estimate(SegmentView view) {
+  /** Returns the bytes of graph or lists as they are in the file, and of vectors in padded rows. */
+  static long estimate(SegmentView view) {
     int component = view.encoding() == VectorEncoding.BYTE ? Byte.BYTES : Float.BYTES;
     int row = SharedLayout.up16(view.dimension() * component);
     FileRegion index = view.hasLists() ? view.lists().region() : view.graphRegion();
     return (index == null ? 0 : index.length()) + (long) view.size() * row;
   }
 
-  Where where() {
-    return where;
+  /** Returns the device that answers. */
+  int device() {
+    return device;
   }
 
-  void where(long copies, long leaving) {
-    where = new Where(copies, leaving);
+  /** Whether the segment is being uploaded to another device. */
+  boolean moves() {
+    return next != NONE;
   }
 
-  boolean kept() {
-    return kept;
+  /** Returns the device to which the segment is being uploaded, or else the one that answers. */
+  int heading() {
+    int to = next;
+    return to == NONE ? device : to;
   }
 
-  void kept(boolean wanted) {
-    kept = wanted;
+  /** Begins a move. */
+  void moveTo(int to) {
+    next = to;
   }
 
-  /** Device memory of a copy: what one takes now, or an estimate. */
+  /** Ends a move: the new device answers. */
+  void arrived() {
+    // in this order, so that a reader that sees no move sees the new device
+    device = next;
+    next = NONE;
+  }
+
+  /** Gives a move up. */
+  void stays() {
+    home = device;
+    next = NONE;
+  }
+
+  /** Returns the device memory that the segment takes, or an estimate. */
   long bytes() {
     return bytes;
   }
@@ -75,41 +93,5 @@ final class Placed {
         presence.state() == DevicePresence.State.RESIDENT && presence.deviceBytes() > 0
             ? presence.deviceBytes()
             : estimate;
-  }
-
-  /** Decayed work per second. */
-  double load() {
-    return load;
-  }
-
-  /**
-   * Adds the work since the last time.
-   *
-   * @param decay what the load of before counts now, 0 to 1
-   */
-  void decay(double decay, double seconds) {
-    load = decay * load + (1 - decay) * work.sumThenReset() / seconds;
-    rests = Math.max(0, rests - 1);
-  }
-
-  /** Notes that a device was told to forget the segment. */
-  void goes(int device) {
-    gone |= 1L << device;
-  }
-
-  /** Whether a device was told to forget the segment, and has to be told of it again. */
-  boolean comesBack(int device) {
-    boolean was = (gone >>> device & 1) != 0;
-    gone &= ~(1L << device);
-    return was;
-  }
-
-  /** Makes the segment stay where it is for some rounds. */
-  void rest(int rounds) {
-    rests = rounds;
-  }
-
-  boolean rests() {
-    return rests > 0;
   }
 }

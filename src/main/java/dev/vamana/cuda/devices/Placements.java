@@ -5,7 +5,6 @@ import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
-import java.util.Collection;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -13,34 +12,41 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.atomic.LongAdder;
 
 /**
- * Which device has which segment, and what changes in that: {@link DevicesExecutor} tells of
- * segments that open and close, {@link Balancer} calls {@link #balance} now and then. Thread-safe.
+ * Which device has which segment. {@link DevicesExecutor} tells of segments that open and close,
+ * and calls {@link #round} now and then. Thread-safe.
  *
- * <p>A move uploads the segment to its new device while the old one answers; when it is there, the
- * old device answers no longer, and a round later it is removed from it.
+ * <p>A move uploads the segment to its new device while the old one answers. When it is there, the
+ * old device forgets it.
  */
 final class Placements {
 
+  /** Rounds that a segment stays where it is after a move for balance. */
+  private static final int RESTS = 12;
+
+  /** Two loads are even if the smaller is this part of the larger one; they waver. */
+  private static final double EVEN = 0.8;
+
+  /** A move has to even out this part of the difference of two loads. */
+  private static final double LEAST_GAIN = 0.05;
+
   private final List<Member> members;
-  private final DevicesOptions options;
+  private final double busy;
   private final Map<SegmentView, Placed> segments = new ConcurrentHashMap<>();
   private final Counters counters = new Counters();
   private final LongAdder moves = counters.add("moves");
   private final LongAdder movedBytes = counters.add("moved_bytes");
-  private final LongAdder removals = counters.add("removals");
-  private final double[] busy;
   private volatile MemoryLimit limit;
 
   /**
    * Makes placements without segments.
    *
    * @param limit most memory of each device for segments
+   * @param busy how busy a device is at least that gives segments away, as {@link Member#takeBusy}
    */
-  Placements(List<Member> members, DevicesOptions options, MemoryLimit limit) {
+  Placements(List<Member> members, MemoryLimit limit, double busy) {
     this.members = members;
-    this.options = options;
     this.limit = limit;
-    this.busy = new double[members.size()];
+    this.busy = busy;
   }
 
   void limit(MemoryLimit newLimit) {
@@ -52,6 +58,22 @@ final class Placements {
     return segments.get(view);
   }
 
+  /** Returns the device that answers; the first one for segments that are not open. */
+  Member of(SegmentView view) {
+    Placed placed = get(view);
+    if (placed == null) {
+      return members.get(0);
+    }
+    Member heading = members.get(placed.heading());
+    boolean there =
+        placed.moves() == false || state(placed, heading) == DevicePresence.State.RESIDENT;
+    return there ? heading : members.get(placed.device());
+  }
+
+  private static DevicePresence.State state(Placed placed, Member member) {
+    return member.executor.presence(placed.view).state();
+  }
+
   /** Gives an opened segment a device. */
   void opened(SegmentView view) {
     int home;
@@ -59,14 +81,48 @@ final class Placements {
       if (segments.containsKey(view)) {
         return;
       }
-      Placed placed = new Placed(view);
-      DevicePlanner planner = planner(0);
-      List<DevicePlanner.Segment> others = planned(segments.values());
-      home = Math.max(0, planner.home(devices(), others, view.family(), placed.bytes()));
-      placed.where(1L << home, 0);
-      segments.put(view, placed);
+      home = Math.max(0, choose(view, Placed.estimate(view)));
+      segments.put(view, new Placed(view, home));
     }
     members.get(home).executor.opened(view);
+  }
+
+  /**
+   * Returns the usable device with the most bytes of the segment's family, if a tenth of it stays
+   * free; sizes are rough. Otherwise returns the usable device with the most room, or -1.
+   */
+  private int choose(SegmentView view, long bytes) {
+    long[] family = new long[members.size()];
+    for (Placed other : segments.values()) {
+      if (other.view.family().equals(view.family())) {
+        family[other.heading()] += other.bytes();
+      }
+    }
+    int relative = -1;
+    int roomiest = -1;
+    long[] room = room();
+    for (Member member : members) {
+      int d = member.index;
+      if (member.executor.usable()) {
+        boolean takes = room[d] - bytes >= capacity(member) / 10;
+        if (family[d] > 0 && takes && (relative < 0 || family[d] > family[relative])) {
+          relative = d;
+        }
+        roomiest = roomiest < 0 || room[d] > room[roomiest] ? d : roomiest;
+      }
+    }
+    return relative >= 0 ? relative : roomiest;
+  }
+
+  private long capacity(Member member) {
+    return limit.of(member.executor.device().totalBytes());
+  }
+
+  /** Returns the bytes of each device that no segment takes. */
+  private long[] room() {
+    long[] room = members.stream().mapToLong(this::capacity).toArray();
+    segments.values().forEach(placed -> room[placed.heading()] -= placed.bytes());
+    return room;
   }
 
   /** Forgets a segment. */
@@ -74,194 +130,151 @@ final class Placements {
     segments.remove(view);
   }
 
-  /** Keeps a segment on its devices, or no longer. */
+  /** Keeps a segment on its device, or no longer. */
   void keep(Placed placed, boolean wanted) {
-    placed.kept(wanted);
-    for (Member member : members) {
-      if (has(placed.where().all(), member)) {
-        member.executor.keep(placed.view, wanted);
-      }
+    placed.kept = wanted;
+    members.get(placed.device()).executor.keep(placed.view, wanted);
+    if (placed.moves()) {
+      members.get(placed.heading()).executor.keep(placed.view, wanted);
     }
-  }
-
-  static boolean has(long mask, Member member) {
-    return (mask >>> member.index & 1) != 0;
-  }
-
-  private List<DevicePlanner.Device> devices() {
-    List<DevicePlanner.Device> devices = new ArrayList<>();
-    for (Member member : members) {
-      devices.add(
-          new DevicePlanner.Device(
-              member.executor.usable(),
-              limit.of(member.executor.device().totalBytes()),
-              busy[member.index]));
-    }
-    return devices;
-  }
-
-  private static List<DevicePlanner.Segment> planned(Collection<Placed> placed) {
-    return placed.stream()
-        .map(
-            each ->
-                new DevicePlanner.Segment(
-                    each.view.family(),
-                    each.bytes(),
-                    each.load(),
-                    each.where().copies(),
-                    each.rests()))
-        .toList();
-  }
-
-  private DevicePlanner planner(int mostMoves) {
-    return new DevicePlanner(
-        new DevicePlanner.Limits(
-            DevicePlanner.Limits.DEFAULT.tolerance(), options.busy(), mostMoves));
   }
 
   /**
-   * Measures loads, ends moves that are done, and begins others.
+   * Ends moves that are done and begins others: from lost devices, back to devices that have
+   * returned, and from a busy device.
    *
    * @param seconds since the last call
    */
-  void balance(double seconds) {
+  void round(double seconds) {
     List<Runnable> changes = new ArrayList<>();
     synchronized (this) {
-      balance(seconds, changes);
+      List<Placed> all = List.copyOf(segments.values());
+      all.forEach(placed -> settle(placed, changes));
+      spread(all, seconds);
+      all.forEach(placed -> begin(placed, changes));
     }
     // without the lock, since a device that frees memory waits for its launches
     changes.forEach(Runnable::run);
   }
 
-  private void balance(double seconds, List<Runnable> changes) {
-    double decay = Math.exp(-seconds / options.loadSeconds());
-    double busyDecay = Math.exp(-seconds / options.busySeconds());
-    for (Member member : members) {
-      double now = member.takeBusy(seconds);
-      busy[member.index] = busyDecay * busy[member.index] + (1 - busyDecay) * now;
+  /** Ends a move if the segment has arrived, or cannot. */
+  private void settle(Placed placed, List<Runnable> changes) {
+    Member heading = members.get(placed.heading());
+    DevicePresence presence = heading.executor.presence(placed.view);
+    placed.measure(presence);
+    if (placed.moves() && presence.state() == DevicePresence.State.RESIDENT) {
+      Member old = members.get(placed.device());
+      placed.arrived();
+      changes.add(() -> old.executor.release(placed.view));
+    } else if (placed.moves() && presence.state() != DevicePresence.State.WAITING) {
+      placed.stays();
+      changes.add(() -> heading.executor.release(placed.view));
     }
-    List<Placed> all = List.copyOf(segments.values());
-    boolean moving = false;
-    for (Placed placed : all) {
-      placed.decay(decay, seconds);
-      moving |= settle(placed, changes);
-    }
-    boolean lost = members.stream().anyMatch(member -> member.executor.usable() == false);
-    if (moving && lost == false) {
+  }
+
+  /** Lets the busiest device give a segment to the one with the least work. */
+  private void spread(List<Placed> all, double seconds) {
+    double[] own = members.stream().mapToDouble(member -> member.takeBusy(seconds)).toArray();
+    double[] work = all.stream().mapToDouble(placed -> placed.work.sumThenReset()).toArray();
+    all.forEach(placed -> placed.rests = Math.max(0, placed.rests - 1));
+    if (all.stream().anyMatch(Placed::moves)
+        || members.stream().anyMatch(member -> member.executor.usable() == false)) {
       return;
     }
-    int most = Math.max(DevicePlanner.Limits.DEFAULT.mostMoves(), all.size() / options.movedPart());
-    DevicePlanner.Plan plan = planner(moving ? 0 : most).plan(devices(), planned(all));
-    for (int s = 0; s < all.size(); s++) {
-      apply(all.get(s), plan.copies()[s], changes);
+    double[] load = new double[own.length];
+    for (int s = 0; s < work.length; s++) {
+      load[all.get(s).device()] += work[s];
+    }
+    int to = 0;
+    int from = 0;
+    for (int d = 1; d < load.length; d++) {
+      to = load[d] < load[to] ? d : to;
+      from = own[d] > own[from] ? d : from;
+    }
+    if (own[from] < busy) {
+      return;
+    }
+    long room = room()[to];
+    for (int s = 0; s < work.length; s++) {
+      Placed placed = all.get(s);
+      if (placed.device() != from || placed.rests > 0 || placed.bytes() > room) {
+        work[s] = 0;
+      }
+    }
+    int moved = mostEven(work, load[from], load[to]);
+    if (moved >= 0) {
+      all.get(moved).home = to;
+      all.get(moved).rests = RESTS;
     }
   }
 
   /**
-   * Ends a move whose copy has arrived or was refused, and removes the segment from devices that it
-   * does not belong to. Returns whether it is moving.
+   * Returns the segment whose move evens two loads best, or -1 if none is worth an upload.
+   *
+   * @param work work of each segment; 0 for segments that stay
+   * @param from load of the device that gives
+   * @param to load of the device that takes
    */
-  private boolean settle(Placed placed, List<Runnable> changes) {
-    Placed.Where where = placed.where();
-    boolean waits = false;
-    boolean resident = false;
-    long refused = 0;
-    for (Member member : members) {
-      DevicePresence.State state = presence(member, placed).state();
-      if (has(where.copies(), member)) {
-        waits |= state == DevicePresence.State.WAITING;
-        resident |= state == DevicePresence.State.RESIDENT;
-        if (state == DevicePresence.State.REFUSED || state == DevicePresence.State.NO_DEVICE) {
-          refused |= 1L << member.index;
-        }
-        if (placed.comesBack(member.index)) {
-          changes.add(() -> expect(placed, member));
-        }
-      } else if (has(where.leaving(), member) == false
-          && (state == DevicePresence.State.RESIDENT || state == DevicePresence.State.WAITING)) {
-        removals.increment();
-        release(placed, member, changes);
+  static int mostEven(double[] work, double from, double to) {
+    if (to >= EVEN * from) {
+      return -1;
+    }
+    int best = -1;
+    double most = LEAST_GAIN * (from - to);
+    for (int s = 0; s < work.length; s++) {
+      double gain = Math.min(work[s], from - to - work[s]);
+      if (gain > most) {
+        most = gain;
+        best = s;
       }
     }
-    if (waits) {
-      return true;
-    }
-    long copies = where.copies() & ~refused;
-    if (resident && copies != where.copies()) {
-      // a copy that was refused; the next plan may try again
-      placed.where(copies, 0);
-    } else if (resident == false && where.leaving() != 0 && refused != 0) {
-      placed.where(where.leaving(), 0);
-    } else if (where.leaving() != 0) {
-      placed.where(where.copies(), 0);
-    }
-    return false;
+    return best;
   }
 
-  private DevicePresence presence(Member member, Placed placed) {
-    DevicePresence presence = member.executor.presence(placed.view);
-    if (has(placed.where().copies(), member)) {
-      placed.measure(presence);
-    }
-    return presence;
-  }
-
-  private void apply(Placed placed, long copies, List<Runnable> changes) {
-    long before = placed.where().copies();
-    if (copies == before || copies == 0 || segments.containsKey(placed.view) == false) {
+  private void begin(Placed placed, List<Runnable> changes) {
+    int target = target(placed);
+    if (placed.moves() || target == placed.device() || segments.containsKey(placed.view) == false) {
       return;
     }
-    long added = copies & ~before;
-    placed.where(copies, added == 0 ? 0 : before & ~copies);
-    placed.rest(options.rests());
-    for (Member member : members) {
-      if (has(added, member)) {
-        moves.increment();
-        movedBytes.add(placed.bytes());
-        placed.comesBack(member.index);
-        changes.add(() -> upload(placed, member));
-      } else if (has(before & ~copies, member) && member.executor.usable() == false) {
-        // it comes back without what others have by then
-        release(placed, member, changes);
-      }
-    }
+    placed.moveTo(target);
+    moves.increment();
+    movedBytes.add(placed.bytes());
+    changes.add(() -> upload(placed, members.get(target)));
   }
 
-  private static void release(Placed placed, Member member, List<Runnable> changes) {
-    placed.goes(member.index);
-    changes.add(() -> member.executor.release(placed.view));
+  /**
+   * Returns the device where a segment should be. Without a usable device that has room, it waits
+   * for its own, and the CPU answers.
+   */
+  private int target(Placed placed) {
+    if (usable(placed.home)) {
+      return placed.home;
+    }
+    if (usable(placed.device())) {
+      return placed.device();
+    }
+    int other = choose(placed.view, placed.bytes());
+    return other >= 0 && room()[other] >= placed.bytes() ? other : placed.device();
   }
 
-  private static void expect(Placed placed, Member member) {
-    if (placed.kept()) {
-      member.executor.keep(placed.view, true);
-    } else {
-      member.executor.opened(placed.view);
-    }
+  private boolean usable(int device) {
+    return members.get(device).executor.usable();
   }
 
   private static void upload(Placed placed, Member member) {
-    if (placed.kept()) {
+    if (placed.kept) {
       member.executor.keep(placed.view, true);
     }
     member.executor.warm(placed.view);
   }
 
-  /** Returns counts of moves and current numbers, by name. */
+  /** Returns counts of moves by name. */
   SortedMap<String, Long> counters() {
-    SortedMap<String, Long> named = counters.sums();
-    long copied = 0;
-    for (Placed placed : segments.values()) {
-      copied += Long.bitCount(placed.where().copies()) > 1 ? 1 : 0;
-    }
-    named.put("segments_copied", copied);
-    return named;
+    return counters.sums();
   }
 
-  /** Segments that belong to a device. */
+  /** Returns the number of segments of a device. */
   long segments(Member member) {
-    return segments.values().stream()
-        .filter(placed -> has(placed.where().copies(), member))
-        .count();
+    return segments.values().stream().filter(placed -> placed.device() == member.index).count();
   }
 }

@@ -6,9 +6,9 @@ import java.util.function.BooleanSupplier;
 
 /**
  * How long work on the device may take in one context. A {@code cuda.lane.Lane} checks what it has
- * begun; {@link CudaDriver#synchronize} does for uploads, builds, trainings and questions, which
- * have no lane. Whoever finds work late gives the context up for all: its {@link GatedDriver} lets
- * no further call pass, so every other wait ends, too. Thread-safe.
+ * begun; {@link CudaDriver#synchronize} does for uploads, builds and trainings, which have no lane.
+ * Whoever finds work late gives the context up for all: its {@link GatedDriver} lets no further
+ * call pass, so every other wait ends, too. Thread-safe.
  */
 public final class Deadline {
 

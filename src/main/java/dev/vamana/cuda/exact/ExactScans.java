@@ -2,6 +2,7 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.work.Workers;
@@ -47,12 +48,26 @@ public final class ExactScans implements Closeable {
   /**
    * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
    *
+   * @param budget counts device memory
+   */
+  public ExactScans(
+      CudaDriver driver, SessionHostMemory account, DeviceBudget budget, ExactOptions options) {
+    this(new DriverObjects(driver, account, budget), options, Workers.callingThread());
+  }
+
+  /**
+   * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
+   *
    * @param workers threads that copy the queries of large batches
    */
   public ExactScans(
       CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
+    this(new DriverObjects(driver, account, DeviceBudget.UNLIMITED), options, workers);
+  }
+
+  private ExactScans(DriverObjects objects, ExactOptions options, Workers workers) {
     this.options = options;
-    objects = new DriverObjects(driver, account);
+    this.objects = objects;
     try {
       tiles = new TileSource(objects, options.tileBytes());
       plain = new PlainScan(objects, options.scratchBytes() / 4);

@@ -58,7 +58,9 @@ final class PlainScan {
     parts = objects.device();
     scores = objects.device();
     selected = objects.device();
-    selection = new Selection(driver, SelectTable.measured(), scratchBytes / SELECTION_SHARE);
+    selection =
+        new Selection(
+            driver, objects.budget(), SelectTable.measured(), scratchBytes / SELECTION_SHARE);
     ticket = objects.device();
   }
 

@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.FetchStateLayout;
 import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.kernel.VisitLimit;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
@@ -41,10 +42,15 @@ final class FetchBatch {
   private long stateAddress;
 
   /** Makes streams and buffers. The calling thread is bound to the driver. */
-  FetchBatch(CudaDriver driver, FetchOptions options, GatherTeam team, SessionHostMemory account) {
+  FetchBatch(
+      CudaDriver driver,
+      FetchOptions options,
+      GatherTeam team,
+      SessionHostMemory account,
+      DeviceBudget budget) {
     this.driver = driver;
     this.team = team;
-    this.objects = new DriverObjects(driver, account);
+    this.objects = new DriverObjects(driver, account, budget);
     this.arena = new VectorArena(objects, team, options.vectorBytes());
     this.halves = new FetchHalf[options.halves()];
     try {

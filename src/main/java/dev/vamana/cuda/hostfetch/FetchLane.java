@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.lane.BatchLane;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
@@ -25,6 +26,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
 
   private final FetchOptions options;
   private final SessionHostMemory account;
+  private final DeviceBudget budget;
   private final GatherTeam team;
   // segments whose files the batch reads
   private final Map<Lease, SegmentFiles> reading = new HashMap<>();
@@ -34,16 +36,19 @@ public final class FetchLane extends BatchLane<FetchTicket> {
    * Makes an instance. The first items create its streams, memory and threads.
    *
    * @param account counts pinned memory; a batch fails with {@code OUT_OF_MEMORY} if it refuses
+   * @param budget counts device memory, alike
    * @param onLost called once by the lane's thread, as its last act, if the context is lost
    */
   public FetchLane(
       CudaDriver driver,
       FetchOptions options,
       SessionHostMemory account,
+      DeviceBudget budget,
       Consumer<GpuException> onLost) {
     // its threads wait for the device as the driver does
     super("vamana-gpu-host-fetch", driver, onLost, SpareProcessors.always());
     this.account = account;
+    this.budget = budget;
     this.options = options;
     this.team = new GatherTeam(options.threads());
   }
@@ -75,7 +80,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
   protected void search(List<FetchTicket> tickets) {
     try {
       if (batch == null) {
-        batch = new FetchBatch(driver(), options, team, account);
+        batch = new FetchBatch(driver(), options, team, account, budget);
       }
       FetchShape shape = tickets.get(0).shape();
       List<FetchSlot> slots = open(tickets, shape);

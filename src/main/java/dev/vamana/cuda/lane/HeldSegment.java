@@ -1,6 +1,7 @@
 package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
@@ -67,6 +68,11 @@ public final class HeldSegment {
   /** As {@link ResidentSegment#reranksOnDevice}. */
   public boolean reranksOnDevice() {
     return place != null && place.reranksOnDevice();
+  }
+
+  /** As {@link ResidentSegment#bits}; null if the segment is not on the device. */
+  public ResidentBits bits() {
+    return place == null ? null : place.bits();
   }
 
   /** As {@link ResidentSegment#rows}. */

@@ -12,6 +12,7 @@ import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
@@ -134,10 +135,19 @@ public final class ListBatches implements AutoCloseable {
   // searches that do without memory before it is asked for again
   private int without;
 
-  /** Makes an instance for one driver. It allocates nothing yet. */
+  /** Makes an instance for one driver without a limit of memory. It allocates nothing yet. */
   public ListBatches(CudaDriver driver) {
+    this(driver, DeviceBudget.UNLIMITED);
+  }
+
+  /**
+   * Makes an instance for one driver. It allocates nothing yet.
+   *
+   * @param budget counts device memory
+   */
+  public ListBatches(CudaDriver driver, DeviceBudget budget) {
     this.driver = driver;
-    this.memory = new DeviceBuffer(driver);
+    this.memory = new DeviceBuffer(driver, budget);
   }
 
   /**

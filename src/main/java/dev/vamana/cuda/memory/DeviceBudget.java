@@ -1,6 +1,9 @@
 package dev.vamana.cuda.memory;
 
-/** Counts device memory for work other than segments, and may refuse it. Thread-safe. */
+/**
+ * Counts device memory other than segments: scratch of searches, graphs that are built, training.
+ * It may refuse memory. Thread-safe.
+ */
 public interface DeviceBudget {
 
   /** A budget without a limit. */
@@ -20,6 +23,14 @@ public interface DeviceBudget {
    * bound to the driver.
    */
   boolean reserve(long bytes);
+
+  /**
+   * Reserves bytes that searches cannot do without, as {@link #reserve} does. Segments that are
+   * neither in use nor kept make room.
+   */
+  default boolean claim(long bytes) {
+    return reserve(bytes);
+  }
 
   /** Releases reserved bytes, after their memory has been freed. */
   void release(long bytes);

@@ -4,35 +4,59 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 
 /**
- * Device memory that grows on demand by the rule of {@link Growth}. Growing discards the contents.
+ * Device memory that grows on demand by the rule of {@link Growth}, within a budget. Growing
+ * discards the contents.
  */
 public final class DeviceBuffer {
 
   private static final long GRANULARITY = 1L << 20;
 
   private final CudaDriver driver;
+  private final DeviceBudget budget;
   private long address;
   private long bytes;
 
-  /** Makes an empty buffer. */
-  public DeviceBuffer(CudaDriver driver) {
+  /**
+   * Makes an empty buffer.
+   *
+   * @param budget counts the buffer's bytes
+   */
+  public DeviceBuffer(CudaDriver driver, DeviceBudget budget) {
     this.driver = driver;
+    this.budget = budget;
   }
 
   /**
    * Makes room for {@code wanted} bytes and returns the address. The old memory must not be in use.
    *
-   * @throws GpuException if there is no room; the buffer is empty then
+   * @throws GpuException with {@link GpuException.Kind#OUT_OF_MEMORY} if the driver or the budget
+   *     has no room; the buffer is empty then
    */
   public long ensure(long wanted) {
     if (wanted > bytes) {
-      Growth.grow(bytes, wanted, GRANULARITY, this::free, this::allocate);
+      Growth.grow(
+          bytes,
+          wanted,
+          GRANULARITY,
+          this::free,
+          size -> allocate(size, budget.reserve(size)),
+          size -> allocate(size, budget.claim(size)));
     }
     return address;
   }
 
-  private void allocate(long size) {
-    address = driver.allocate(size);
+  private void allocate(long size, boolean reserved) {
+    if (reserved == false) {
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY,
+          size + " bytes of scratch do not fit the limit of device memory");
+    }
+    try {
+      address = driver.allocate(size);
+    } catch (Throwable e) {
+      budget.release(size);
+      throw e;
+    }
     bytes = size;
   }
 
@@ -65,9 +89,11 @@ public final class DeviceBuffer {
   public void free() {
     if (bytes > 0) {
       long old = address;
+      long size = bytes;
       bytes = 0;
       address = 0;
       driver.free(old);
+      budget.release(size);
     }
   }
 }

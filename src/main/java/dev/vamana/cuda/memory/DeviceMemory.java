@@ -112,13 +112,20 @@ final class DeviceMemory {
     Waiting.until(this, () -> inside == 0);
   }
 
+  /** Frees the upload buffers. The calling thread is bound to the context. */
+  void freeBuffers() {
+    BounceBuffers last = buffers;
+    buffers = null;
+    if (last != null) {
+      last.free();
+    }
+  }
+
   /** Frees the upload buffers. Everything else has been freed before. */
   void close() {
     if (enter()) {
       try {
-        if (buffers != null) {
-          buffers.free();
-        }
+        freeBuffers();
       } catch (GpuException e) {
         // the context is closed next
       } finally {

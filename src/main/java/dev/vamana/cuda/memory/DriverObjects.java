@@ -9,6 +9,7 @@ public final class DriverObjects {
 
   private final CudaDriver driver;
   private final SessionHostMemory account;
+  private final DeviceBudget budget;
   private final List<DeviceBuffer> device = new ArrayList<>();
   private final List<PinnedBuffer> pinned = new ArrayList<>();
   private final List<Long> streams = new ArrayList<>();
@@ -18,10 +19,12 @@ public final class DriverObjects {
    * Makes an empty set.
    *
    * @param account counts pinned memory
+   * @param budget counts device memory
    */
-  public DriverObjects(CudaDriver driver, SessionHostMemory account) {
+  public DriverObjects(CudaDriver driver, SessionHostMemory account, DeviceBudget budget) {
     this.driver = driver;
     this.account = account;
+    this.budget = budget;
   }
 
   /** Returns the driver. */
@@ -29,9 +32,14 @@ public final class DriverObjects {
     return driver;
   }
 
+  /** Returns the budget of device memory. */
+  public DeviceBudget budget() {
+    return budget;
+  }
+
   /** Makes an empty buffer of device memory. */
   public DeviceBuffer device() {
-    DeviceBuffer buffer = new DeviceBuffer(driver);
+    DeviceBuffer buffer = new DeviceBuffer(driver, budget);
     device.add(buffer);
     return buffer;
   }

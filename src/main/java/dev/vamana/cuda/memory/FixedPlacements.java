@@ -52,13 +52,18 @@ public final class FixedPlacements implements AutoCloseable {
   /**
    * Frees all segments. Nothing may read them any more.
    *
-   * @throws GpuException as a lost context if the driver does not give memory back
+   * @throws GpuException as a lost context if the driver does not give something back
    */
   @Override
   public void close() {
     List<Runnable> frees = new ArrayList<>();
     residents.forEach(resident -> frees.add(resident::free));
+    frees.add(memory::freeBuffers);
     frees.add(memory::close);
-    Cleanup.all(frees);
+    try {
+      Cleanup.all(frees);
+    } catch (GpuException e) {
+      throw e.asLoss();
+    }
   }
 }

@@ -22,20 +22,30 @@ final class Growth {
    * @param wanted least bytes of the new buffer
    * @param granularity the wanted bytes are rounded up to a multiple of it
    * @param free frees the buffer before
-   * @param allocate allocates a number of bytes
+   * @param ahead allocates more than the wanted bytes
+   * @param least allocates no more than the wanted bytes
    * @throws GpuException if there is no room for the wanted bytes
    */
-  static void grow(long held, long wanted, long granularity, Runnable free, LongConsumer allocate) {
-    long least = (wanted + granularity - 1) / granularity * granularity;
-    long ahead = Math.max(least, held + Math.min(held, MOST_AHEAD));
+  static void grow(
+      long held,
+      long wanted,
+      long granularity,
+      Runnable free,
+      LongConsumer ahead,
+      LongConsumer least) {
+    long bytes = (wanted + granularity - 1) / granularity * granularity;
+    long more = held + Math.min(held, MOST_AHEAD);
     free.run();
-    try {
-      allocate.accept(ahead);
-    } catch (GpuException e) {
-      if (e.kind() != GpuException.Kind.OUT_OF_MEMORY || ahead == least) {
-        throw e;
+    if (more > bytes) {
+      try {
+        ahead.accept(more);
+        return;
+      } catch (GpuException e) {
+        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
+          throw e;
+        }
       }
-      allocate.accept(least);
     }
+    least.accept(bytes);
   }
 }

@@ -36,7 +36,7 @@ public final class PinnedBuffer {
   public void ensure(long wanted) {
     long bytes = memory == null ? 0 : memory.segment().byteSize();
     if (memory == null || wanted > bytes) {
-      Growth.grow(bytes, wanted, GRANULARITY, this::free, this::allocate);
+      Growth.grow(bytes, wanted, GRANULARITY, this::free, this::allocate, this::allocate);
     }
   }
 

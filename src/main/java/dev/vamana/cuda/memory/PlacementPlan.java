@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.ListsLayout;
 import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
+import org.apache.lucene.util.FixedBitSet;
 
 /**
  * A concrete placement of a segment: the layout of its block of device memory, and the parts that
@@ -112,6 +113,7 @@ record PlacementPlan(
       columns = layout.add((long) shape.dimension() * Limits.CENTROIDS * Float.BYTES);
       norms = layout.add((long) shape.subspaces() * Float.BYTES);
     }
+    layout.add(ResidentBits.PLACES * bitsBytes(shape));
     return new PlacementPlan(
         shape,
         placement,
@@ -175,6 +177,7 @@ record PlacementPlan(
     if (raw == RawVectors.DEVICE) {
       rawCopy = layout.add((long) shape.size() * padded(shape.vectorBytes()));
     }
+    layout.add(ResidentBits.PLACES * bitsBytes(shape));
     return new PlacementPlan(
         shape,
         placement,
@@ -209,6 +212,22 @@ record PlacementPlan(
       end = (end + bytes + ALIGNMENT - 1) & -ALIGNMENT;
       return offset;
     }
+  }
+
+  /** Returns the bytes of a place of {@link ResidentBits}, a bit for each vector. */
+  private static long bitsBytes(SegmentShape shape) {
+    long bytes = (long) FixedBitSet.bits2words(shape.size()) * Long.BYTES;
+    return (bytes + ALIGNMENT - 1) & -ALIGNMENT;
+  }
+
+  /** Bytes of a place for accepted ordinals. */
+  long bitsBytes() {
+    return bitsBytes(shape);
+  }
+
+  /** Offset of the places for accepted ordinals, the last part of the block. */
+  long bits() {
+    return deviceBytes - ResidentBits.PLACES * bitsBytes();
   }
 
   /** Whether walks read vectors, or converted copies of them, rather than codes. */

@@ -91,7 +91,6 @@ public interface Residency extends DeviceBudget, Closeable {
    */
   default void adjust(MemoryLimit device, MemoryLimit pageCache, Set<Placement> placements) {}
 
-  /** {@inheritDoc} Nothing is evicted for them. */
   @Override
   default boolean reserve(long bytes) {
     return true;

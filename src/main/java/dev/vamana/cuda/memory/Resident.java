@@ -22,6 +22,7 @@ final class Resident {
   private final ResidentRows rows;
   private final boolean whole;
   private final List<MappedRegistrations.Range> ranges;
+  private final ResidentBits bits;
   private final AtomicInteger uses = new AtomicInteger();
   private Runnable whenIdle = () -> {};
   private boolean freed;
@@ -47,6 +48,7 @@ final class Resident {
     this.rows =
         raw == 0 ? null : new ResidentRows(raw, plan.rawStride(), plan.raw() == RawVectors.DEVICE);
     this.whole = whole;
+    this.bits = new ResidentBits(block + plan.bits(), plan.bitsBytes());
     this.ranges = ranges;
   }
 
@@ -187,6 +189,11 @@ final class Resident {
     @Override
     public ResidentRows rows() {
       return rows;
+    }
+
+    @Override
+    public ResidentBits bits() {
+      return bits;
     }
 
     @Override

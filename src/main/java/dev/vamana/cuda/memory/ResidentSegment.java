@@ -32,6 +32,9 @@ public interface ResidentSegment {
   /** Returns the exact vectors, or null if kernels cannot read them. */
   ResidentRows rows();
 
+  /** Returns the places for bits of accepted ordinals. */
+  ResidentBits bits();
+
   /** Ends the use. */
   void release();
 }

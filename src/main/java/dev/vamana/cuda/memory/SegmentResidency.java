@@ -10,6 +10,7 @@ import java.util.Set;
 import java.util.SortedMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.LongSupplier;
 import java.util.function.Predicate;
 
@@ -41,6 +42,8 @@ public final class SegmentResidency implements Residency {
   private final ResidencyListener listener;
   private final long retryNanos;
   private final long hostBytes;
+  // device memory that is not segments
+  private final LongAdder scratch = new LongAdder();
   private boolean closed;
 
   /**
@@ -412,21 +415,61 @@ public final class SegmentResidency implements Residency {
       return false;
     }
     try {
-      return bytes <= memory.free() && memory.device().tryReserve(bytes);
+      boolean reserved = bytes <= memory.free() && memory.device().tryReserve(bytes);
+      if (reserved) {
+        scratch.add(bytes);
+      }
+      return reserved;
     } finally {
       memory.exit();
     }
   }
 
+  /** {@inheritDoc} Evicts the least recently used first, and none if all together are too few. */
+  @Override
+  public boolean claim(long bytes) {
+    if (reserve(bytes)) {
+      return true;
+    }
+    List<SegmentEntry> unused =
+        EvictionOrder.firstToGo(entries.values(), now(), SegmentResidency::mayGo);
+    long room = memory.device().free();
+    for (SegmentEntry entry : unused) {
+      Resident resident = entry.resident();
+      room += resident == null ? 0 : resident.plan().deviceBytes();
+    }
+    if (room < bytes) {
+      return false;
+    }
+    for (SegmentEntry entry : unused) {
+      Resident resident = entry.resident();
+      if (resident != null && resident.retireUnused()) {
+        evict(entry, resident);
+        if (reserve(bytes)) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static boolean mayGo(SegmentEntry entry) {
+    Resident resident = entry.resident();
+    return resident != null && resident.inUse() == false && entry.kept() == false;
+  }
+
   @Override
   public void release(long bytes) {
+    scratch.add(-bytes);
     memory.device().release(bytes);
     tasks.add(this::retryWaiting, false);
   }
 
   @Override
   public SortedMap<String, Long> counters() {
-    return counters.named(entries.values(), memory.lost() ? null : memory);
+    SortedMap<String, Long> named = counters.named(entries.values(), memory.lost() ? null : memory);
+    named.put("scratch_bytes", memory.lost() ? 0 : scratch.sum());
+    return named;
   }
 
   /** Frees everything after the last {@link ResidentSegment} is released; ignores later ones. */

@@ -24,9 +24,6 @@ public final class PlanChooser {
   /** The same, if it takes a lone caller at most half of the time. */
   private static final double WORTH_FAST_EXACT = 1.5;
 
-  /** Idle costs that differ by more are not contested. */
-  static final double CONTESTED = 8;
-
   private final CostModel costs;
 
   /**
@@ -124,37 +121,43 @@ public final class PlanChooser {
     return choose(task, PlanMode.AUTO, 0).plan() == Plan.CPU;
   }
 
-  /**
-   * Returns what is known of work that both sides can do at similar cost; null if the device cannot
-   * do it, or if the costs are far apart.
-   *
-   * @param alone the request's own queries, on a node that does nothing else; over all its segments
-   *     if they may be scanned in one launch
-   */
-  public Contest contest(Workload alone) {
-    Choice cpu = of(Plan.CPU, alone, 0);
-    Choice device = onDevice(alone, 0);
-    if (device == null) {
-      return null;
-    }
-    int segments = CostModel.inOneLaunch(device.plan(), alone) ? alone.segments() : 1;
-    double ratio = segments * cpu.nanos() / device.nanos();
-    // written so that NaN is not contested either
-    if ((ratio <= CONTESTED && ratio >= 1 / CONTESTED) == false) {
-      return null;
-    }
-    return new Contest(
-        cpu.nanos() / Math.max(1, alone.cpu().rounds()),
-        onDevice(device) < CPU_WEIGHT * segments * cpu.nanos());
+  /** Returns the predicted nanoseconds of a thread of the CPU for one segment of a task. */
+  public double cpuNanos(Workload alone) {
+    return costs.nanos(Plan.CPU, alone) / Math.max(1, alone.cpu().rounds());
   }
 
   /**
-   * Returns the plan of contested work.
+   * Returns the predicted nanoseconds that each of several callers waits for the device, which
+   * answers as the CPU would: for all segments of the task. Infinite if the device cannot.
+   *
+   * @param callers number of callers that ask the same, at least 1
+   * @param busy callers of each processor, at least 1: a thread that hands items over has to wait
+   *     for its turn
+   */
+  public double deviceNanos(Workload alone, int callers, double busy) {
+    double handOver = busy * costs.handOver();
+    if (alone.cpu().scans() == false) {
+      return alone.walks()
+          ? handOver + costs.nanos(Plan.GRAPH, alone.asked(callers))
+          : Double.POSITIVE_INFINITY;
+    }
+    Workload batch = alone.asked(Math.max(1, callers / 2));
+    Choice exact = exact(batch, 0);
+    if (exact == null) {
+      return Double.POSITIVE_INFINITY;
+    }
+    int launches = CostModel.inOneLaunch(exact.plan(), batch) ? 1 : alone.segments();
+    // scans run one batch after the other: a caller waits for the batch before its own
+    return handOver + launches * Math.min(callers, 2) * exact.nanos();
+  }
+
+  /**
+   * Returns the plan of work that both sides do alike.
    *
    * @param device whether the device is to do it
    * @param scanWait as for {@link #choose}
    */
-  public Choice contested(Workload task, boolean device, double scanWait) {
+  public Choice by(boolean device, Workload task, double scanWait) {
     Choice choice = device ? onDevice(task, scanWait) : null;
     return choice == null ? of(Plan.CPU, task, 0) : choice;
   }

@@ -1,7 +1,9 @@
 package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -20,14 +22,20 @@ final class AcceptedUpload {
 
   private final CudaDriver driver;
   private final DeviceBuffer bits;
+  // bits beside segments that the current search reads
+  private final List<ResidentBits.Place> held = new ArrayList<>();
+  private final List<Fresh> fresh = new ArrayList<>();
   // 0 until first needed
   private long stream;
   private MemorySegment host = MemorySegment.NULL;
 
+  /** Bits that are to be copied, beside the segment or to scratch. */
+  private record Fresh(ScanTicket.Job job, ResidentBits.Place place, int index) {}
+
   /** Makes an instance without memory. */
-  AcceptedUpload(CudaDriver driver) {
+  AcceptedUpload(CudaDriver driver, DeviceBudget budget) {
     this.driver = driver;
-    this.bits = new DeviceBuffer(driver);
+    this.bits = new DeviceBuffer(driver, budget);
   }
 
   /**
@@ -63,56 +71,93 @@ final class AcceptedUpload {
   }
 
   /**
-   * Accepted ordinals of a segment.
-   *
-   * @param bits readable by any thread
-   * @param size vectors of the segment
+   * Returns the device address of the accepted ordinals of each job, as 64-bit words. Bits that the
+   * segment has already are not copied. Others are copied beside the segment if a later search will
+   * bring the same object. All addresses are valid until {@link #release}.
    */
-  record Accepted(Bits bits, int size) {
-
-    int words() {
-      return FixedBitSet.bits2words(size);
+  List<Long> bring(List<ScanTicket.Job> jobs) {
+    List<Long> addresses = new ArrayList<>();
+    long scratch = 0;
+    long bytes = 0;
+    for (ScanTicket.Job job : jobs) {
+      ResidentBits places = job.segment().bits();
+      ResidentBits.Place there = places == null ? null : places.find(job.accepted());
+      ResidentBits.Place place = there == null && comesAgain(job) ? places.reserve() : there;
+      if (place != null) {
+        held.add(place);
+      }
+      if (there == null) {
+        fresh.add(new Fresh(job, place, addresses.size()));
+        bytes += bytes(job);
+        scratch += place == null ? bytes(job) : 0;
+      }
+      addresses.add(place == null ? 0 : place.address());
     }
+    if (bytes > 0) {
+      copy(addresses, bytes, scratch);
+    }
+    return addresses;
   }
 
-  /**
-   * Copies bits to the device as 64-bit words, and returns an address for each. Overwrites the
-   * earlier bits.
-   */
-  List<Long> bring(List<Accepted> all) {
-    List<Long> addresses = new ArrayList<>();
-    long bytes = all.stream().mapToLong(Accepted::words).sum() * Long.BYTES;
-    if (bytes == 0) {
-      return addresses;
-    }
+  private static boolean comesAgain(ScanTicket.Job job) {
+    return job.segment().bits() != null
+        && job.segment().view().acceptedOrdinals().shared(job.accepted()) != null;
+  }
+
+  private void copy(List<Long> addresses, long bytes, long scratch) {
     if (host.byteSize() < bytes) {
       host = Arena.ofAuto().allocate(Math.max(bytes, 2 * host.byteSize()), Long.BYTES);
-    }
-    long address = bits.ensure(bytes);
-    long at = 0;
-    for (Accepted accepted : all) {
-      long own = (long) accepted.words() * Long.BYTES;
-      write(accepted, host.asSlice(at, own));
-      addresses.add(address + at);
-      at += own;
     }
     if (stream == 0) {
       stream = driver.createStream();
     }
-    driver.copyToDevice(address, host.asSlice(0, bytes), stream);
+    long next = scratch == 0 ? 0 : bits.ensure(scratch);
+    long at = 0;
+    for (Fresh each : fresh) {
+      long own = bytes(each.job);
+      MemorySegment source = host.asSlice(at, own);
+      write(each.job, source);
+      if (each.place == null) {
+        addresses.set(each.index, next);
+        next += own;
+      }
+      driver.copyToDevice(addresses.get(each.index), source, stream);
+      at += own;
+    }
     driver.synchronize(stream);
-    return addresses;
+    for (Fresh each : fresh) {
+      if (each.place != null) {
+        each.place.filled(each.job.accepted());
+      }
+    }
+    fresh.clear();
   }
 
-  private static void write(Accepted accepted, MemorySegment target) {
-    int words = accepted.words();
-    if (accepted.bits() instanceof FixedBitSet own && own.getBits().length >= words) {
+  /** Ends the uses of bits beside segments. */
+  void release() {
+    held.forEach(ResidentBits.Place::release);
+    held.clear();
+    fresh.clear();
+  }
+
+  private static int words(ScanTicket.Job job) {
+    return FixedBitSet.bits2words(job.segment().view().size());
+  }
+
+  private static long bytes(ScanTicket.Job job) {
+    return (long) words(job) * Long.BYTES;
+  }
+
+  private static void write(ScanTicket.Job job, MemorySegment target) {
+    Bits accepted = job.accepted();
+    int words = words(job);
+    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
       ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
       return;
     }
     target.fill((byte) 0);
-    int size = accepted.size();
-    for (int o = next(accepted.bits(), 0, size); o < size; o = next(accepted.bits(), o + 1, size)) {
+    int size = job.segment().view().size();
+    for (int o = next(accepted, 0, size); o < size; o = next(accepted, o + 1, size)) {
       long word = target.getAtIndex(ValueLayout.JAVA_LONG, o >> 6);
       target.setAtIndex(ValueLayout.JAVA_LONG, o >> 6, word | 1L << o);
     }

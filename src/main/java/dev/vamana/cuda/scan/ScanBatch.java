@@ -1,12 +1,14 @@
 package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
@@ -38,9 +40,9 @@ final class ScanBatch {
   private record Known(long address, ExactRows rows) {}
 
   /** Makes an instance. The calling thread is bound to the driver. */
-  ScanBatch(CudaDriver driver, SessionHostMemory account) {
-    this.accepted = new AcceptedUpload(driver);
-    this.scans = new ExactScans(driver, account, options(driver.device().totalBytes()));
+  ScanBatch(CudaDriver driver, SessionHostMemory account, DeviceBudget budget) {
+    this.accepted = new AcceptedUpload(driver, budget);
+    this.scans = new ExactScans(driver, account, budget, options(driver.device().totalBytes()));
   }
 
   private static ExactOptions options(long deviceBytes) {
@@ -73,6 +75,18 @@ final class ScanBatch {
    * @return number of searches
    */
   int search(List<ScanTicket> tickets) {
+    try {
+      int searches = searchAll(tickets);
+      accepted.release();
+      return searches;
+    } catch (GpuException e) {
+      // nothing of it runs any more; otherwise drain follows
+      accepted.release();
+      throw e;
+    }
+  }
+
+  private int searchAll(List<ScanTicket> tickets) {
     Map<Kind, List<ScanTicket>> kinds = new LinkedHashMap<>();
     for (ScanTicket ticket : tickets) {
       kinds.computeIfAbsent(new Kind(ticket.job()), unseen -> new ArrayList<>()).add(ticket);
@@ -97,14 +111,12 @@ final class ScanBatch {
 
   /** Searches batches of tickets in one launch, a batch for each segment and filter. */
   private void searchTogether(List<List<ScanTicket>> batches) {
-    List<AcceptedUpload.Accepted> filters = new ArrayList<>();
-    for (List<ScanTicket> tickets : batches) {
-      ScanTicket.Job job = tickets.get(0).job();
-      if (job.accepted() != null) {
-        filters.add(new AcceptedUpload.Accepted(job.accepted(), job.segment().view().size()));
-      }
-    }
-    Iterator<Long> addresses = accepted.bring(filters).iterator();
+    List<ScanTicket.Job> filtered =
+        batches.stream()
+            .map(own -> own.get(0).job())
+            .filter(job -> job.accepted() != null)
+            .toList();
+    Iterator<Long> addresses = accepted.bring(filtered).iterator();
     List<ExactScans.Asked> asked = new ArrayList<>();
     for (List<ScanTicket> tickets : batches) {
       ScanTicket.Job job = tickets.get(0).job();
@@ -135,10 +147,7 @@ final class ScanBatch {
       batch =
           first.gather()
               ? batch.among(AcceptedUpload.ordinals(first.accepted(), size, first.acceptedCount()))
-              : batch.accepting(
-                  accepted
-                      .bring(List.of(new AcceptedUpload.Accepted(first.accepted(), size)))
-                      .get(0));
+              : batch.accepting(accepted.bring(List.of(first)).get(0));
     }
     ExactRows rows =
         first.file() == null ? rows(first.segment()) : streamed(first.segment().view(), first);
@@ -195,6 +204,7 @@ final class ScanBatch {
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
   void drain() {
     scans.drain();
+    accepted.release();
   }
 
   /** Frees everything, which must not be in use. */

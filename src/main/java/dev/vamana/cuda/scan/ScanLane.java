@@ -7,6 +7,7 @@ import dev.vamana.cuda.lane.BatchLane;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waker;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.Plan;
@@ -38,6 +39,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   private final Waker<ScanTicket> waker =
       new Waker<>("vamana-gpu-exact-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
   private final SessionHostMemory account;
+  private final DeviceBudget budget;
   private final PlanCounters plans;
   private ScanBatch batch;
 
@@ -45,6 +47,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
    * Makes an instance. The first ticket creates its streams and memory.
    *
    * @param account counts pinned memory; tickets fail with {@code OUT_OF_MEMORY} if it refuses
+   * @param budget counts device memory, alike
    * @param plans counts batches
    * @param spare finds out whether the lane's thread may spin
    * @param onLost called once by the lane's thread, as its last act, if the context is lost
@@ -52,11 +55,13 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   public ScanLane(
       CudaDriver driver,
       SessionHostMemory account,
+      DeviceBudget budget,
       PlanCounters plans,
       SpareProcessors spare,
       Consumer<GpuException> onLost) {
     super("vamana-gpu-exact", driver, onLost, spare);
     this.account = account;
+    this.budget = budget;
     this.plans = plans;
   }
 
@@ -151,7 +156,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
     }
     try {
       if (batch == null) {
-        batch = new ScanBatch(driver(), account);
+        batch = new ScanBatch(driver(), account, budget);
       }
       int searches = batch.search(tickets);
       for (int i = 0; i < searches; i++) {

@@ -2,6 +2,7 @@ package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import java.io.Closeable;
 import java.lang.foreign.Arena;
@@ -45,11 +46,20 @@ public final class Selection implements Closeable {
    * @param scratchLimit most bytes of device memory, unless a single row needs more
    */
   public Selection(CudaDriver driver, SelectTable table, long scratchLimit) {
+    this(driver, DeviceBudget.UNLIMITED, table, scratchLimit);
+  }
+
+  /**
+   * As {@link #Selection(CudaDriver, SelectTable, long)}.
+   *
+   * @param budget counts device memory
+   */
+  public Selection(CudaDriver driver, DeviceBudget budget, SelectTable table, long scratchLimit) {
     this.driver = driver;
     this.table = table;
     this.scratchLimit = scratchLimit;
-    parts = new DeviceBuffer(driver);
-    scratch = new DeviceBuffer(driver);
+    parts = new DeviceBuffer(driver, budget);
+    scratch = new DeviceBuffer(driver, budget);
   }
 
   /**

@@ -114,7 +114,7 @@ public final class ExecutorCounters {
     }
   }
 
-  /** Counts a round of questions that a context in use did not answer, and tells the listener. */
+  /** Counts a self-test that a context in use did not answer, and tells the listener. */
   void unanswered(Throwable cause) {
     questionsFailed.increment();
     listener.unanswered(cause);

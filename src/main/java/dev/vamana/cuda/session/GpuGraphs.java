@@ -2,6 +2,7 @@ package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.build.BuiltRows;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.selftest.Samples;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;
@@ -40,6 +41,7 @@ public final class GpuGraphs implements GraphEngine {
         return null;
       }
       VamanaGraph graph = rows.finish();
+      session.check(Samples.wrongGraph(task, graph.rows()));
       if (session.distrusted()) {
         graph.close();
         counters.failed.increment();

@@ -1,10 +1,12 @@
 package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.selftest.Samples;
 import dev.vamana.cuda.training.DeviceAssigner;
 import dev.vamana.cuda.training.DeviceEncoder;
 import dev.vamana.cuda.training.DeviceResource;
 import dev.vamana.pq.Codebook;
+import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.RowSource;
@@ -59,6 +61,8 @@ public final class GpuQuantizer implements PqEngine {
       long start = System.nanoTime();
       float[] centroids =
           session.training.train(sample, layout, options, workers, session.whileTrusted(abort));
+      Codebook trained = new Codebook(CodebookId.random(), layout, centroids);
+      session.check(Samples.wrongCodebook(trained, sample));
       session.checkTrusted();
       counters.codebooks.increment();
       counters.codebookNanos.add(System.nanoTime() - start);
@@ -79,7 +83,8 @@ public final class GpuQuantizer implements PqEngine {
         codebook.layout().dims(),
         session -> {
           AbortCheck own = session.whileTrusted(abort);
-          return new SessionEncoder(session, session.training.encoder(codebook, own), workers, own);
+          return new SessionEncoder(
+              session, session.training.encoder(codebook, own), codebook, workers, own);
         });
   }
 
@@ -92,7 +97,7 @@ public final class GpuQuantizer implements PqEngine {
         session -> {
           AbortCheck own = session.whileTrusted(abort);
           return new SessionAssigner(
-              session, session.training.assigner(centroids, own), workers, own);
+              session, session.training.assigner(centroids, own), centroids, workers, own);
         });
   }
 
@@ -118,11 +123,18 @@ public final class GpuQuantizer implements PqEngine {
   /** An encoder that stays in its session until it is closed or fails. */
   private final class SessionEncoder extends InSession<DeviceEncoder> implements Encoder {
 
+    private final Codebook codebook;
     private final Workers workers;
     private final AbortCheck abort;
 
-    SessionEncoder(GpuSession session, DeviceEncoder device, Workers workers, AbortCheck abort) {
+    SessionEncoder(
+        GpuSession session,
+        DeviceEncoder device,
+        Codebook codebook,
+        Workers workers,
+        AbortCheck abort) {
       super(session, device);
+      this.codebook = codebook;
       this.workers = workers;
       this.abort = abort;
     }
@@ -133,7 +145,7 @@ public final class GpuQuantizer implements PqEngine {
           device -> {
             long start = System.nanoTime();
             device.encode(rows, count, codes, workers, abort);
-            checkTrusted();
+            check(Samples.wrongCode(codebook, rows, count, codes));
             counters.vectorsEncoded.add(count);
             counters.encodeNanos.add(System.nanoTime() - start);
           });
@@ -143,11 +155,18 @@ public final class GpuQuantizer implements PqEngine {
   /** An assigner that stays in its session until it is closed or fails. */
   private final class SessionAssigner extends InSession<DeviceAssigner> implements Assigner {
 
+    private final float[][] centroids;
     private final Workers workers;
     private final AbortCheck abort;
 
-    SessionAssigner(GpuSession session, DeviceAssigner device, Workers workers, AbortCheck abort) {
+    SessionAssigner(
+        GpuSession session,
+        DeviceAssigner device,
+        float[][] centroids,
+        Workers workers,
+        AbortCheck abort) {
       super(session, device);
+      this.centroids = centroids;
       this.workers = workers;
       this.abort = abort;
     }
@@ -159,7 +178,7 @@ public final class GpuQuantizer implements PqEngine {
           device -> {
             long start = System.nanoTime();
             device.assign(rows, count, found, distances, workers, abort);
-            checkTrusted();
+            check(Samples.wrongCentroid(centroids, rows, count, found, distances));
             counters.vectorsAssigned.add(count);
             counters.assignNanos.add(System.nanoTime() - start);
           });
@@ -183,7 +202,9 @@ public final class GpuQuantizer implements PqEngine {
       this.device = device;
     }
 
-    final void checkTrusted() {
+    /** Throws if the context has answered wrong, here or elsewhere. */
+    final void check(String wrong) {
+      session.check(wrong);
       session.checkTrusted();
     }
 

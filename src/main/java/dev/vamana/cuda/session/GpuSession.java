@@ -12,15 +12,21 @@ import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.selftest.Samples;
+import dev.vamana.cuda.selftest.SelfTest;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
 import dev.vamana.work.AbortCheck;
+import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
@@ -64,6 +70,9 @@ public final class GpuSession {
   final DeviceBuilder builder;
   private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
   private final List<Lane<?>> lanes;
+  private final Samples samples = new Samples();
+  private final ExecutorCounters counters;
+  private final Consumer<GpuException> onLost;
   private final AtomicInteger users = new AtomicInteger();
   private final CompletableFuture<Void> unused = new CompletableFuture<>();
   private final CompletableFuture<Void> gone = new CompletableFuture<>();
@@ -85,14 +94,24 @@ public final class GpuSession {
       ExecutorCounters counters,
       Consumer<GpuException> onLost) {
     this.driver = driver;
+    this.counters = counters;
+    this.onLost = onLost;
     GpuOptions options = current.get();
     hostMemory = new SessionHostMemory(options.hostMemory());
+    Residency memory = null;
     WalkLane opened = null;
     try {
       driver.bind();
+      memory = factory.open(driver, options.residency(), onLost);
+      residency = memory;
       opened =
           WalkLane.open(
-              driver, () -> current.get().batches(), hostMemory, counters.batches, onLost);
+              driver,
+              () -> current.get().batches(),
+              hostMemory,
+              residency,
+              counters.batches,
+              onLost);
       walks = opened;
       waiters = new Waiters(options.batches().spinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
@@ -100,12 +119,12 @@ public final class GpuSession {
       if (fetch == null) {
         fetch = FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
       }
-      residency = factory.open(driver, options.residency(), onLost);
-      fetches = new FetchLane(driver, fetch, hostMemory, onLost);
+      fetches = new FetchLane(driver, fetch, hostMemory, residency, onLost);
       scans =
           new ScanLane(
               driver,
               hostMemory,
+              residency,
               counters.plans,
               new SpareProcessors(counters.batches::processorsScarce),
               onLost);
@@ -118,6 +137,9 @@ public final class GpuSession {
     } catch (Throwable e) {
       if (opened != null) {
         Cleanup.after(e, opened::stop, opened::free);
+      }
+      if (memory != null) {
+        Cleanup.after(e, memory::close);
       }
       Cleanup.after(e, driver::close);
       throw e;
@@ -181,10 +203,53 @@ public final class GpuSession {
     }
   }
 
-  /** Marks all answers of the session as wrong, also the answers of calls that are running. */
-  void distrust() {
+  /** Returns what the self-test searches with. */
+  SelfTest.Lanes lanes() {
+    return new SelfTest.Lanes(driver, hostMemory, residency, walks, scans, waiters);
+  }
+
+  /**
+   * Marks all answers of the session as wrong, also the answers of calls that are running.
+   *
+   * @param wrong what is wrong
+   * @param cause where that was found, or null
+   * @return the loss of the session, which the caller reports
+   */
+  GpuException distrust(String wrong, Throwable cause) {
+    counters.wrongAnswers.increment();
     distrusted = true;
     alive = true;
+    return new GpuException(
+        GpuException.Kind.CONTEXT_LOST, "the device answers wrong: " + wrong, cause);
+  }
+
+  /**
+   * Distrusts the session, which is lost then, if something is wrong.
+   *
+   * @param wrong what is wrong, or null
+   */
+  void check(String wrong) {
+    if (wrong != null) {
+      onLost.accept(distrust(wrong, null));
+    }
+  }
+
+  /**
+   * Scores the hits of one of many items again, and distrusts the session if they are wrong.
+   *
+   * @param ticket items that the device has answered
+   * @param batch the items of the call
+   * @param results the results of the call; null where the device has not given one
+   */
+  public void answered(Ticket ticket, List<WorkItem> batch, WorkResult[] results)
+      throws IOException {
+    if (samples.due(ticket.count()) == false) {
+      return;
+    }
+    int index = ticket.item(ticket.count() / 2);
+    if (results[index] != null) {
+      check(Samples.wrongAnswer(batch.get(index), results[index]));
+    }
   }
 
   /** Says that the driver still works, although the session will be lost. */
@@ -192,14 +257,13 @@ public final class GpuSession {
     alive = true;
   }
 
-  /** Whether the context has answered a known question wrong. */
+  /** Whether the context has answered wrong. */
   public boolean distrusted() {
     return distrusted;
   }
 
   /**
-   * Throws if the context has answered a known question wrong, so that whatever it computed is
-   * thrown away.
+   * Throws if the context has answered wrong, so that whatever it computed is thrown away.
    *
    * @throws GpuException with a lost context
    */

@@ -25,6 +25,8 @@ public final class OpenSegments {
   // a late search must not reopen a closed segment; the weak set keeps a view as long as anything
   // refers to it
   private final Set<SegmentView> closed = Collections.newSetFromMap(new WeakHashMap<>());
+  // open segments that another device has; a late search must not bring them back
+  private final Set<SegmentView> left = ConcurrentHashMap.newKeySet();
 
   OpenSegments(SessionKeeper keeper) {
     this.keeper = keeper;
@@ -33,13 +35,19 @@ public final class OpenSegments {
   /** Registers a segment unless it is registered already or closed. */
   public void opened(SegmentView view) {
     if (open.containsKey(view) == false) {
-      register(view);
+      comesBack(view);
     }
+  }
+
+  /** Registers a segment, also one that this device has left. */
+  private synchronized boolean comesBack(SegmentView view) {
+    left.remove(view);
+    return register(view);
   }
 
   // under the lock; otherwise a segment closed concurrently could be opened after its closing
   private synchronized boolean register(SegmentView view) {
-    if (closed.contains(view)) {
+    if (closed.contains(view) || left.contains(view)) {
       return false;
     }
     if (open.putIfAbsent(view, false) == null) {
@@ -50,7 +58,7 @@ public final class OpenSegments {
 
   /** Sets whether a segment is kept on the device, now and after each loss. */
   public synchronized void keep(SegmentView view, boolean wanted) {
-    if (register(view)) {
+    if (comesBack(view)) {
       boolean changed = open.put(view, wanted) != wanted;
       // a kept segment may have been evicted since
       if (changed || wanted) {
@@ -59,20 +67,27 @@ public final class OpenSegments {
     }
   }
 
-  /** Does not upload an open segment to later sessions, until it is asked for again. */
+  /**
+   * Leaves an open segment to another device: the CPU answers what is still asked of this one, in
+   * this session and in later ones, until the segment is opened, warmed or kept here again.
+   */
   public synchronized void leave(SegmentView view) {
     open.remove(view);
+    left.add(view);
   }
 
   /** Uploads a segment before others. */
   public synchronized void warm(SegmentView view) {
-    if (register(view)) {
+    if (comesBack(view)) {
       keeper.with(entered -> entered.residency.warm(view));
     }
   }
 
-  /** Returns a segment's lease in a session, or null if the segment has been closed. */
+  /** Returns a segment's lease in a session, or null if the segment was closed or has left. */
   public Lease lease(GpuSession entered, SegmentView view) {
+    if (left.contains(view)) {
+      return null;
+    }
     Lease lease = entered.lease(view);
     return lease != null ? lease : open(entered, view);
   }
@@ -145,6 +160,7 @@ public final class OpenSegments {
   public void closing(SegmentView view) {
     synchronized (this) {
       open.remove(view);
+      left.remove(view);
       closed.add(view);
     }
     GpuSession last = keeper.last();

@@ -18,28 +18,28 @@ import java.util.function.Supplier;
 
 /**
  * Keeps a {@link GpuSession} open: its thread replaces a lost session after a back-off and uploads
- * the open segments to the new one. It asks every session what is known before it is used, and then
- * now and then.
+ * the open segments to the new one. It runs the self-test in every session before it is used, and
+ * then now and then.
  */
 public final class SessionKeeper implements Runnable {
 
   private static final long NANOS_PER_MILLI = 1_000_000;
 
   // compiling kernels for a device without images takes longer; searches go to the CPU meanwhile
-  private static final long FIRST_ANSWER_SECONDS = 10;
+  private static final long FIRST_TEST_SECONDS = 10;
 
   private volatile GpuOptions options;
   private final SessionOpener opener;
   private final ExecutorCounters counters;
   private final GpuListener listener;
-  private final Questioner questioner;
-  private final CountDownLatch firstAnswered = new CountDownLatch(1);
+  private final SelfTester tester;
+  private final CountDownLatch firstTested = new CountDownLatch(1);
   private final OpenSegments segments = new OpenSegments(this);
   private final Thread thread;
   private volatile GpuSession session;
   private volatile String reason;
   private volatile boolean distrusted;
-  // the first session until it has answered
+  // the first session until it has been tested
   private GpuSession unproven;
   private GpuSession failed;
   // the last one, when the keeper closes: a segment that is closed meanwhile waits for it
@@ -48,7 +48,7 @@ public final class SessionKeeper implements Runnable {
   private boolean stopping;
 
   /**
-   * Opens the first session on the calling thread, and waits some seconds for its answers.
+   * Opens the first session on the calling thread, and waits some seconds for its self-test.
    *
    * @throws GpuException if there is no usable device
    */
@@ -62,16 +62,14 @@ public final class SessionKeeper implements Runnable {
     this.counters = counters;
     this.listener = listener;
     this.opener = new SessionOpener(this::options, drivers, residencies, counters, this::lose);
-    this.questioner = new Questioner(options, counters);
+    this.tester = new SelfTester(options, counters);
     GpuSession first = opener.open();
     synchronized (this) {
-      if (questioner.asks()) {
-        unproven = first;
-        reason = "known questions are being asked";
-        counters.whenSuspicious(this::suspect);
-      } else {
-        session = failed == first ? null : first;
-      }
+      unproven = first;
+      reason = "the self-test is running";
+    }
+    if (tester.tests()) {
+      counters.whenSuspicious(this::suspect);
     }
     this.thread = new Thread(this, "vamana-gpu-recovery");
     thread.setDaemon(true);
@@ -81,19 +79,19 @@ public final class SessionKeeper implements Runnable {
           GpuException.Kind.UNAVAILABLE,
           "the thread " + thread.getName() + " could not be started");
     }
-    awaitFirstAnswer();
+    awaitFirstTest();
   }
 
-  private void awaitFirstAnswer() {
+  private void awaitFirstTest() {
     try {
-      firstAnswered.await(FIRST_ANSWER_SECONDS, TimeUnit.SECONDS);
+      firstTested.await(FIRST_TEST_SECONDS, TimeUnit.SECONDS);
     } catch (InterruptedException e) {
       Thread.currentThread().interrupt();
     }
   }
 
   private void suspect() {
-    if (questioner.suspect()) {
+    if (tester.suspect()) {
       synchronized (this) {
         notifyAll();
       }
@@ -197,14 +195,11 @@ public final class SessionKeeper implements Runnable {
     reason = (distrusted ? "" : "the context was lost: ") + e.getMessage();
   }
 
-  /** Asks the first session, and uses it if it answers right. */
+  /** Tests the first session, and uses it if it answers right. */
   private void proveFirst() {
     GpuSession first = unproven;
     try {
-      if (first == null) {
-        return;
-      }
-      GpuException wrong = questioner.ask(first, true);
+      GpuException wrong = tester.test(first, true);
       if (wrong == null) {
         publish(first);
       } else {
@@ -214,7 +209,7 @@ public final class SessionKeeper implements Runnable {
       synchronized (this) {
         unproven = null;
       }
-      firstAnswered.countDown();
+      firstTested.countDown();
     }
   }
 
@@ -293,7 +288,7 @@ public final class SessionKeeper implements Runnable {
                 + " process helps");
       }
       GpuSession opened = opener.open();
-      GpuException wrong = questioner.ask(opened, true);
+      GpuException wrong = tester.test(opened, true);
       if (wrong == null || opened.lose(wrong) == false) {
         return opened;
       }
@@ -329,14 +324,14 @@ public final class SessionKeeper implements Runnable {
     return segments.openIn(opened, listener);
   }
 
-  /** Waits for a failure, and asks the session from time to time. Returns null to stop. */
+  /** Waits for a failure, and tests the session from time to time. Returns null to stop. */
   private GpuSession awaitFailure() throws InterruptedException {
     while (true) {
       GpuSession current;
       synchronized (this) {
-        while (failed == null && stopping == false && asksNow() == false) {
-          if (questioner.asks()) {
-            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, questioner.nanosUntilDue()));
+        while (failed == null && stopping == false && testsNow() == false) {
+          if (tester.tests()) {
+            TimeUnit.NANOSECONDS.timedWait(this, Math.max(1, tester.nanosUntilDue()));
           } else {
             wait();
           }
@@ -346,15 +341,15 @@ public final class SessionKeeper implements Runnable {
         }
         current = session;
       }
-      GpuException wrong = questioner.ask(current, false);
+      GpuException wrong = tester.test(current, false);
       if (wrong != null) {
         lose(current, wrong);
       }
     }
   }
 
-  private boolean asksNow() {
-    return questioner.asks() && session != null && questioner.nanosUntilDue() <= 0;
+  private boolean testsNow() {
+    return tester.tests() && session != null && tester.nanosUntilDue() <= 0;
   }
 
   /** Sleeps for a time. Returns false if the keeper is stopping. */

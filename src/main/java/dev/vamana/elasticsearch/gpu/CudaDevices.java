@@ -6,7 +6,6 @@ import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.devices.DevicesExecutor;
-import dev.vamana.cuda.devices.DevicesOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceList;
@@ -176,7 +175,7 @@ public final class CudaDevices implements GpuDevices {
           }
         },
         settings.memoryLimit(),
-        DevicesOptions.DEFAULT,
+        DevicesExecutor.Spread.DEFAULT,
         e -> logger.warn("segments are not balanced over the GPUs", e));
   }
 

@@ -1,6 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
-import dev.vamana.cuda.devices.DevicePlanner;
+import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.driver.DeviceList;
 import java.util.HashSet;
 import java.util.List;
@@ -15,7 +15,7 @@ import org.elasticsearch.common.settings.Settings;
 final class DevicesSetting {
 
   private static final String KEY = "vamana.gpu.devices";
-  private static final int MOST = DevicePlanner.MOST_DEVICES - 1;
+  private static final int MOST = DevicesExecutor.MOST_DEVICES - 1;
   private static final Pattern NUMBER = Pattern.compile("\\d{1,9}");
   private static final Pattern UUID =
       Pattern.compile("(GPU|MIG)-\\p{XDigit}{8}(-\\p{XDigit}{4}){3}-\\p{XDigit}{12}");

@@ -70,7 +70,7 @@ final class GpuLog implements GpuListener {
 
   @Override
   public void unanswered(Throwable cause) {
-    logger.warn("[{}] the GPU did not answer known questions; it stays in use: {}", gpu, cause);
+    logger.warn("[{}] the GPU did not answer the self-test; it stays in use: {}", gpu, cause);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListBatches;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.util.ArrayList;
@@ -31,7 +32,14 @@ public class LaunchSlotTests extends LuceneTestCase {
     try (ListBatches together = new ListBatches(driver)) {
       Kernels kernels = new Kernels(driver, Tuning.DEFAULT);
       LaunchSlot slot =
-          new LaunchSlot(driver, kernels, together, staging, FIRST, new BatchCounters());
+          new LaunchSlot(
+              driver,
+              kernels,
+              together,
+              staging,
+              DeviceBudget.UNLIMITED,
+              FIRST,
+              new BatchCounters());
       try {
         assertEquals(FIRST, slot.room(FIRST));
         assertEquals(FIRST / 2, slot.room(FIRST / 2));

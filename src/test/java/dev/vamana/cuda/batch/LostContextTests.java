@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import java.lang.foreign.ValueLayout;
@@ -67,13 +68,13 @@ public class LostContextTests extends LuceneTestCase {
             name -> (blocks, threads, shared, parameters) -> kernel(), 16 << 20, true);
     driver.bind();
     BatchOptions options =
-        new BatchOptions(
-            8, 0, 2, 1, 1, 192, 0, 4, false, BatchOptions.MIN_STAGING, 4096, Tuning.DEFAULT);
+        new BatchOptions(8, 0, 2, 1, 1, 192, 0, 4, false, BatchOptions.MIN_STAGING, Tuning.DEFAULT);
     WalkLane lane =
         WalkLane.open(
             driver,
             () -> options,
             new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+            DeviceBudget.UNLIMITED,
             new BatchCounters(),
             lost::set);
     StagingPool staging = lane.staging();

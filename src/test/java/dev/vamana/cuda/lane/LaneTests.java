@@ -7,6 +7,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
@@ -31,6 +32,11 @@ public class LaneTests extends LuceneTestCase {
   static final class Place implements ResidentSegment {
     final AtomicInteger released = new AtomicInteger();
     volatile boolean broken;
+
+    @Override
+    public ResidentBits bits() {
+      return null;
+    }
 
     @Override
     public SegmentView view() {

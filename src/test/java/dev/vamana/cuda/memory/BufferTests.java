@@ -44,7 +44,7 @@ public class BufferTests extends LuceneTestCase {
   }
 
   public void testABufferThatGrowsInSmallStepsIsSeldomAllocated() {
-    DeviceBuffer buffer = new DeviceBuffer(driver);
+    DeviceBuffer buffer = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
     for (long bytes = 1; bytes <= 32 * MEGABYTE; bytes += MEGABYTE / 2) {
       buffer.ensure(bytes);
       assertTrue(buffer.bytes() >= bytes);
@@ -52,6 +52,40 @@ public class BufferTests extends LuceneTestCase {
     assertEquals(32 * MEGABYTE, buffer.bytes());
     assertEquals(6, allocations);
     buffer.free();
+  }
+
+  public void testABufferIsCounted() {
+    long[] counted = {0};
+    DeviceBudget budget =
+        new DeviceBudget() {
+          @Override
+          public boolean reserve(long bytes) {
+            boolean fits = counted[0] + bytes <= 6 * MEGABYTE;
+            counted[0] += fits ? bytes : 0;
+            return fits;
+          }
+
+          @Override
+          public void release(long bytes) {
+            counted[0] -= bytes;
+          }
+        };
+    DeviceBuffer buffer = new DeviceBuffer(driver, budget);
+    buffer.ensure(4 * MEGABYTE);
+    assertEquals(4 * MEGABYTE, counted[0]);
+    buffer.ensure(5 * MEGABYTE);
+    assertEquals("no room for twice as much", 5 * MEGABYTE, counted[0]);
+    GpuException e = expectThrows(GpuException.class, () -> buffer.ensure(7 * MEGABYTE));
+    assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
+    assertEquals(0, counted[0]);
+    long large = driver.allocate(98 * MEGABYTE);
+    expectThrows(GpuException.class, () -> buffer.ensure(5 * MEGABYTE));
+    assertEquals("refused by the driver", 0, counted[0]);
+    driver.free(large);
+    buffer.ensure(1);
+    assertEquals(MEGABYTE, counted[0]);
+    buffer.free();
+    assertEquals(0, counted[0]);
   }
 
   public void testPinnedMemoryGrowsAlike() {
@@ -67,7 +101,7 @@ public class BufferTests extends LuceneTestCase {
   }
 
   public void testWithoutRoomForMoreItGetsWhatItNeeds() {
-    DeviceBuffer buffer = new DeviceBuffer(driver);
+    DeviceBuffer buffer = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
     buffer.ensure(60 * MEGABYTE);
     buffer.ensure(61 * MEGABYTE);
     assertEquals(61 * MEGABYTE, buffer.bytes());

@@ -71,6 +71,34 @@ public class EvictionTests extends ResidencyTestCase {
     assertAbsent(2, Absence.OVER_BUDGET);
   }
 
+  /** Searches need scratch: only kept segments and those in use stay then. */
+  public void testScratchOfSearchesEvicts() throws IOException {
+    long each = bytes(Placement.EXACT);
+    open(Placement.EXACT, 4 * each);
+    for (int i = 0; i < 4; i++) {
+      residency.opened(views.get(i));
+      pass(Duration.ofSeconds(1));
+    }
+    executor.runAll();
+    events();
+    residency.keep(views.get(0), true);
+    ResidentSegment inUse = residency.acquire(views.get(1));
+    assertFalse("for builds nothing goes", residency.reserve(each));
+    assertFalse(residency.claim(2 * each + 1));
+    assertEquals("in vain, nothing goes", List.of(), events());
+    assertTrue(residency.claim(each));
+    assertEquals(List.of("evicted 2"), events());
+    assertEquals(each, counter(residency, "scratch_bytes"));
+    assertEquals(4 * each, counter(residency, "device_bytes"));
+    assertTrue(residency.claim(each));
+    assertEquals(List.of("evicted 3"), events());
+    assertFalse(residency.claim(1));
+    residency.release(2 * each);
+    assertEquals(0, counter(residency, "scratch_bytes"));
+    inUse.release();
+    executor.runAll();
+  }
+
   public void testNeverEvictsWhatIsInUse() throws IOException {
     open(Placement.EXACT, bytes(Placement.EXACT));
     residency.opened(views.get(0));

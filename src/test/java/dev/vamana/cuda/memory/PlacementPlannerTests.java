@@ -303,6 +303,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
         add(arrays, plan.norms(), shape.subspaces() * 4L);
         add(arrays, plan.facts(), size * 8);
         add(arrays, plan.center(), dimension * 4L);
+        add(arrays, plan.bits(), 2 * plan.bitsBytes());
+        assertTrue(8 * plan.bitsBytes() >= size);
         long end = 256;
         for (var array : arrays.entrySet()) {
           assertEquals(end, (long) array.getKey());

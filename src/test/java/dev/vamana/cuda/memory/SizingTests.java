@@ -119,8 +119,9 @@ public class SizingTests extends MemoryTestCase {
   }
 
   private static void assertBytes(int size, long perVector, long more, PlacementPlan plan) {
-    long expected = size * perVector + more;
+    // a bit a vector for live documents, and one for a filter
+    long expected = size * perVector + size / 4 + more;
     assertTrue(plan + ": " + expected, plan.deviceBytes() >= expected);
-    assertTrue(plan + ": " + expected, plan.deviceBytes() <= expected + 6 * 256);
+    assertTrue(plan + ": " + expected, plan.deviceBytes() <= expected + 8 * 256);
   }
 }

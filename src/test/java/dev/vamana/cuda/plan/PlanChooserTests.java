@@ -136,19 +136,18 @@ public class PlanChooserTests extends PlanTestCase {
   }
 
   /** Segments that share a launch are worth one together. */
-  public void testContestOfSegments() {
+  public void testDeviceNanosOfSegments() {
     // 4 us on the CPU, 10 us and 1.6 us of rows on the device
     Workload task = task(4_000, 4_000, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
-    assertFalse(CHOOSER.contest(task).favoursDevice());
-    assertTrue(CHOOSER.contest(task.over(4)).favoursDevice());
-    assertNotNull(CHOOSER.contest(task.over(8)));
-    Workload small = task(400, 400, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
-    assertNull(CHOOSER.contest(small));
-    assertNotNull(CHOOSER.contest(small.over(10)));
-    // by far better on the device
-    CostModel slow = model(1e-3, 10);
-    assertNull(new PlanChooser(slow).contest(small.over(100)));
-    assertEquals(4_000, CHOOSER.contest(task.over(4)).work(), 1e-6);
+    double launch = CHOOSER.deviceNanos(task, 1, 1);
+    assertTrue(launch > CHOOSER.cpuNanos(task));
+    double eight = CHOOSER.deviceNanos(task.over(8), 1, 1);
+    assertTrue("one launch", eight < 2 * launch);
+    assertTrue(eight < 8 * CHOOSER.cpuNanos(task));
+    assertEquals(4_000, CHOOSER.cpuNanos(task.over(4)), 1e-6);
+    assertTrue("callers wait for each other", CHOOSER.deviceNanos(task, 8, 1) > launch);
+    Workload nowhere = task(4_000, 4_000, Workload.Rows.NONE, Workload.Graph.NONE, true, 1);
+    assertEquals(Double.POSITIVE_INFINITY, CHOOSER.deviceNanos(nowhere, 1, 1), 0);
   }
 
   public void testWaitingCounts() {

@@ -32,8 +32,8 @@ import org.apache.lucene.search.TopDocs;
 
 /**
  * Compares several devices with one: a large batch over eight segments (by several devices in every
- * placement), the same over one segment that is copied, segments larger than one device's limit,
- * and a device that is lost under load. Segments with inverted lists are asked in batches only.
+ * placement), segments larger than one device's limit, and a device that is lost under load.
+ * Segments with inverted lists are asked in batches only.
  */
 final class DevicesStage implements Stage {
 
@@ -41,9 +41,6 @@ final class DevicesStage implements Stage {
 
   private static final int K = BenchStage.K;
   private static final int SEGMENTS = 8;
-
-  /** So many segments are even on two devices only with a copy of one. */
-  private static final int ODD_SEGMENTS = 5;
 
   /** Callers of large batches: the work of one between its calls must not leave devices idle. */
   private static final int CALLERS = 8;
@@ -64,7 +61,7 @@ final class DevicesStage implements Stage {
   /** Windows of a measurement's length after which it begins however uneven devices are. */
   private static final int MOST_WINDOWS = 50;
 
-  /** Seconds within which copies, moves and recoveries are expected. */
+  /** Seconds within which moves and recoveries are expected. */
   private static final double PATIENCE = 60;
 
   private final String setName;
@@ -108,23 +105,18 @@ final class DevicesStage implements Stage {
       throw new IllegalArgumentException("--devices must be 2 or more, got " + devices);
     }
     SuiteSet set = SuiteSet.load(context.options(), setName);
-    int[] counts = ofLists() ? new int[] {SEGMENTS, ODD_SEGMENTS, 1} : new int[] {SEGMENTS, 1};
-    for (int segments : counts) {
-      try (SetIndex index = open(context, set, segments)) {
-        List<SegmentView> views = new ArrayList<>();
-        for (LeafReaderContext leaf : index.reader().leaves()) {
-          views.add(SetIndex.view(leaf.reader()));
-        }
-        Opened opened = new Opened(set, index, views);
-        for (Placement placement : ofLists() ? LISTS : Placement.ALL) {
-          if (placement == Placement.EXACT || segments == SEGMENTS) {
-            compare(context, opened, placement, devices);
-          }
-        }
-        if (segments == SEGMENTS && ofLists() == false) {
-          larger(context, opened, devices);
-          lost(context, opened, devices);
-        }
+    try (SetIndex index = open(context, set, SEGMENTS)) {
+      List<SegmentView> views = new ArrayList<>();
+      for (LeafReaderContext leaf : index.reader().leaves()) {
+        views.add(SetIndex.view(leaf.reader()));
+      }
+      Opened opened = new Opened(set, index, views);
+      for (Placement placement : ofLists() ? LISTS : Placement.ALL) {
+        compare(context, opened, placement, devices);
+      }
+      if (ofLists() == false) {
+        larger(context, opened, devices);
+        lost(context, opened, devices);
       }
     }
   }

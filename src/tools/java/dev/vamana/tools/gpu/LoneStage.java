@@ -80,18 +80,13 @@ final class LoneStage implements Stage {
     }
 
     @Override
-    public LeftScan leavesScan(SegmentView segment, int k, int accepted) {
-      return executor.leavesScan(segment, k, accepted);
+    public WorkResult answer(WorkItem item) throws IOException {
+      return executor.answer(item);
     }
 
     @Override
-    public boolean takesScan(SegmentView segment, int k, int accepted) {
-      return executor.takesScan(segment, k, accepted);
-    }
-
-    @Override
-    public boolean takesLists(SegmentView segment, int k, int accepted) {
-      return executor.takesLists(segment, k, accepted);
+    public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
+      return executor.leaves(segment, k, accepted, scan);
     }
 
     @Override
@@ -177,8 +172,7 @@ final class LoneStage implements Stage {
     List<SegmentView> views =
         ours.reader().leaves().stream().map(leaf -> SetIndex.view(leaf.reader())).toList();
     List<SegmentView> taken = views.stream().filter(Residency::takes).toList();
-    Supplier<CudaDriver> driver =
-        options.device() < 0 ? LeftStage.SlowDriver::new : new DeviceProbe(0)::open;
+    Supplier<CudaDriver> driver = new DeviceProbe(0)::open;
     for (PlanMode mode : List.of(PlanMode.CPU, PlanMode.AUTO, PlanMode.GRAPH)) {
       String name = mode.settingName();
       if (isAsked(options, name)) {

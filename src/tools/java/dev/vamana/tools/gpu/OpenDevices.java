@@ -5,7 +5,6 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.devices.DevicesExecutor;
-import dev.vamana.cuda.devices.DevicesOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.ForwardingDriver;
@@ -28,12 +27,9 @@ import java.util.function.Supplier;
 /** An executor over several devices, each of which can be taken away and given back. */
 final class OpenDevices implements Closeable {
 
-  /**
-   * Ten plans a second, so that a stage sees the outcome of balancing; segments are spread as soon
-   * as there is anything to do.
-   */
-  private static final DevicesOptions QUICK =
-      new DevicesOptions(TimeUnit.MILLISECONDS.toNanos(100), 1, 1e-3, 0.3, 5, 16);
+  /** Ten looks a second; segments are spread as soon as there is anything to do. */
+  private static final DevicesExecutor.Spread QUICK =
+      new DevicesExecutor.Spread(TimeUnit.MILLISECONDS.toNanos(100), 1e-6);
 
   private static final long RETRY_NANOS = TimeUnit.MILLISECONDS.toNanos(200);
 
@@ -54,7 +50,7 @@ final class OpenDevices implements Closeable {
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuOptions options =
         GpuOptions.DEFAULT
-            .withQuestions(0)
+            .withSelfTest(0)
             .withPlans(Gpu.WALKS)
             .withRetry(RETRY_NANOS, 10 * RETRY_NANOS);
     pages = new SharedPages(drivers.apply(0), PAGES, HOST_BYTES);
@@ -69,7 +65,7 @@ final class OpenDevices implements Closeable {
                     new Changes(changed)),
             memory,
             QUICK,
-            e -> System.err.println("gpu: not balanced: " + e));
+            e -> System.err.println("gpu: not spread: " + e));
   }
 
   /**
@@ -108,10 +104,10 @@ final class OpenDevices implements Closeable {
         .count();
   }
 
-  /** Whether each device has its part of the resident segments, or a copy of the only one. */
+  /** Whether each device has its part of the resident segments. */
   boolean isSpread(List<SegmentView> views) {
     long resident = resident(views);
-    long least = resident == 0 ? 0 : Math.max(1, resident / executor.devices().size());
+    long least = resident / executor.devices().size();
     return executor.devices().stream().allMatch(each -> resident(each, views) >= least);
   }
 
@@ -175,7 +171,7 @@ final class OpenDevices implements Closeable {
     }
   }
 
-  /** Tells the balancer. */
+  /** Tells the executor. */
   private record Changes(Runnable changed) implements GpuListener {
     @Override
     public void fallback(FallbackReason reason, String detail) {}

@@ -146,7 +146,7 @@ final class OpenGpu implements Gpu {
             options,
             GpuOptions.DEFAULT
                 .withWorkers(workers)
-                .withQuestions(0)
+                .withSelfTest(0)
                 .withBatches(batches)
                 .withHostFetch(fetch)
                 .withPlans(plans)

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.select.SampleBounds;
 import dev.vamana.cuda.select.SelectRows;
@@ -36,7 +37,7 @@ public final class OtherSelection implements Closeable {
   public OtherSelection(CudaDriver driver, Selection sorting) {
     this.driver = driver;
     this.sorting = sorting;
-    this.scratch = new DeviceBuffer(driver);
+    this.scratch = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
   }
 
   /** As {@link Selection#select}, for all rows at once. */

@@ -1,7 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.question.KnownQuestions;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkResult;
@@ -12,8 +10,8 @@ import java.util.Arrays;
 import java.util.List;
 
 /**
- * Opens the device, asks it what is known, and compares a few searches of each placement with the
- * CPU's. Takes seconds.
+ * Opens the device, which runs the self-test, and compares a few searches of each placement with
+ * the CPU's. Takes seconds.
  */
 final class SmokeStage implements Stage {
 
@@ -21,17 +19,12 @@ final class SmokeStage implements Stage {
   private static final int SIZE = 30_000;
 
   private static final int BEAM = 24;
-  private static final int QUESTION_ROUNDS = 5;
-  private static final double NANOS_PER_MILLI = 1e6;
   private static final String FAILED = "failed: ";
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     String missing = Gpu.missing();
     context.say("%s", missing == null ? "a device is there" : missing);
-    if (missing == null) {
-      ask(context);
-    }
     SuiteSet set = ClusteredSet.NARROW.generate(SIZE);
     List<String> summary = new ArrayList<>();
     try (SetIndex index = BenchStage.index(context, set)) {
@@ -42,23 +35,6 @@ final class SmokeStage implements Stage {
     summary.forEach(line -> context.say("%s", line));
     if (summary.stream().anyMatch(line -> line.contains(FAILED))) {
       throw new IllegalStateException("not every placement works");
-    }
-  }
-
-  /**
-   * Asks a context what is known, as a node does when it opens one. The first round loads all
-   * modules.
-   */
-  private static void ask(Context context) {
-    KnownQuestions questions = new KnownQuestions();
-    try (CudaDriver driver = Gpu.openDriver()) {
-      for (int round = 0; round < QUESTION_ROUNDS; round++) {
-        long start = System.nanoTime();
-        KnownQuestions.Answers answers = questions.ask(driver);
-        context.say(
-            "known questions, round %d: %s in %.1f ms",
-            round + 1, answers, (System.nanoTime() - start) / NANOS_PER_MILLI);
-      }
     }
   }
 

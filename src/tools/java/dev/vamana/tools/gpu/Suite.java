@@ -128,7 +128,6 @@ public final class Suite {
       stages.put("profile-" + set, new ProfileStage(set));
       stages.put("timeline-" + set, new TimelineStage(set));
       stages.put("host-" + set, new TimelineStage(set, InstantDriver::new));
-      stages.put("left-" + set, new LeftStage(set));
       stages.put("lone-" + set, new LoneStage(set));
       stages.put("warps-" + set, new WarpsStage(set));
       stages.put("exact-" + set, new ExactStage(set));

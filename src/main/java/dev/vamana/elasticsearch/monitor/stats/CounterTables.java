@@ -74,14 +74,6 @@ final class CounterTables {
               "balance.moved_in_bytes",
               "vamana_segments_moved_bytes",
               "Device memory of segments moved between devices.")
-          .counter(
-              "balance.removals",
-              "vamana_segments_removed",
-              "Copies removed from devices that their segment no longer belongs to.")
-          .gauge(
-              "balance.copied_segments",
-              "vamana_segments_copied",
-              "Segments that belong to more than one device.")
           .build();
 
   /** Of {@code devices.counters}. */
@@ -98,6 +90,10 @@ final class CounterTables {
               "memory.device.used_in_bytes",
               "vamana_device_segments_bytes",
               "Memory of one of several devices in use for segments.")
+          .gauge(
+              "memory.scratch.used_in_bytes",
+              "vamana_device_scratch_bytes",
+              "Device memory of searches and builds, within that of segments.")
           .gauge(
               "memory.device.limit_in_bytes",
               "vamana_device_segments_limit_bytes",
@@ -124,52 +120,6 @@ final class CounterTables {
           .counter("ahead.sent", "vamana_items_ahead_sent", "Items sent before they were asked.")
           .counter("ahead.used", "vamana_items_ahead_used", "Items sent ahead, and used.")
           .counter("ahead.in_vain", "vamana_items_ahead_in_vain", "Items sent ahead, not used.")
-          .counter("contested.trials", "vamana_contested_trials", "Comparisons of CPU and GPU.")
-          .gauges(
-              "contested.loads.*",
-              "vamana_contested_loads",
-              "who",
-              "Loads at which measurements found the CPU, the GPU, or both better.")
-          .counters(
-              "contested.windows.model.*",
-              "vamana_contested_windows_model",
-              "load",
-              "Windows in which the cost model decided, by waiting callers.")
-          .counters(
-              "contested.windows.cpu.*",
-              "vamana_contested_windows_cpu",
-              "load",
-              "Windows in which the CPU answered, by waiting callers.")
-          .counters(
-              "contested.windows.device.*",
-              "vamana_contested_windows_device",
-              "load",
-              "Windows in which the GPU answered, by waiting callers.")
-          .counters(
-              "contested.windows.split.*",
-              "vamana_contested_windows_split",
-              "load",
-              "Windows in which both answered, by waiting callers.")
-          .counter(
-              "contested.changes",
-              "vamana_contested_changes",
-              "Loads at which the better of CPU and GPU changed.")
-          .counter(
-              "contested.regrets",
-              "vamana_contested_regrets",
-              "Changes because one did less than the other had done in their comparison.")
-          .counter(
-              "contested.disturbed",
-              "vamana_contested_trials_disturbed",
-              "Comparisons of CPU and GPU during which the load changed.")
-          .counter(
-              "contested.watched_in_micros",
-              "vamana_contested_watched_seconds",
-              "Time in which answers by CPU or GPU were measured.")
-          .counter(
-              "contested.explored_in_micros",
-              "vamana_contested_explored_seconds",
-              "Time that comparisons spent on the slower of CPU and GPU.")
           .counters(
               "by_plan.*.items", "vamana_plan_items", "plan", "Items that each plan answered.")
           .counters(

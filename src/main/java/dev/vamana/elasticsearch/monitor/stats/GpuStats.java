@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.search.CpuSearches;
 import java.util.Collections;
-import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import java.util.SortedMap;
@@ -100,8 +99,6 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
     return Counters.builder()
         .put("moves", value(BALANCE, "moves"))
         .put("moved_in_bytes", value(BALANCE, "moved_bytes"))
-        .put("removals", value(BALANCE, "removals"))
-        .put("copied_segments", value(BALANCE, "segments_copied"))
         .build();
   }
 
@@ -145,31 +142,12 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
             .put("by_placement", Counters.of(group("items_by_placement")))
             .put("on_cpu", Counters.of(onCpu))
             .putIfAny("ahead", Counters.of(group("segments_ahead")))
-            .putIfAny("contested", contested())
             .putIfAny("by_plan", plans());
     return new ExecutorStats(
         items.build(),
         launches(),
         Histogram.of(group("batch_sizes")),
         Histogram.of(group("wait_micros")));
-  }
-
-  /** Who answers items that CPU and GPU answer alike at similar cost. */
-  private Counters contested() {
-    Counters.Builder windows = Counters.builder();
-    for (String arm : List.of("model", "cpu", "device", "split")) {
-      windows.putIfAny(arm, Counters.of(group("contested_windows_" + arm)));
-    }
-    return Counters.builder()
-        .put("trials", value("contested", "trials"))
-        .put("changes", value("contested", "changes"))
-        .put("regrets", value("contested", "regrets"))
-        .put("disturbed", value("contested", "disturbed"))
-        .put("watched_in_micros", value("contested", "watched_micros"))
-        .put("explored_in_micros", value("contested", "explored_micros"))
-        .putIfAny("loads", Counters.of(group("contested_loads")))
-        .putIfAny("windows", windows.build())
-        .build();
   }
 
   /** The executed plans with their predicted and measured times. */
@@ -251,6 +229,9 @@ public record GpuStats(StateStats state, SortedMap<String, SortedMap<String, Lon
   public Counters memory(Counters breaker, Counters ids, Counters builds) {
     return Counters.builder()
         .putIfAny("device", budget("device_bytes", "device_limit_bytes"))
+        .putIfAny(
+            "scratch",
+            Counters.builder().put("used_in_bytes", value(RESIDENCY, "scratch_bytes")).build())
         .putIfAny("page_cache", budget("page_cache_bytes", "page_cache_limit_bytes"))
         .putIfAny(
             "staging",

@@ -246,7 +246,7 @@ final class CellTurns {
           List<byte[]> requests = contender.requests(width);
           RunningNode node = contender.side().node();
           GpuCounters before = GpuCounters.of(node);
-          LearningTurns.take(node, asking, requests, plan.seconds());
+          asking.run(requests, WARM_LONGER * plan.seconds());
           findings.say(
               "start %d, %d clients, width %d, learning: %s",
               starts, count, width, GpuCounters.of(node).since(before));

@@ -14,8 +14,7 @@ import java.util.TreeMap;
  * @param reason why it is not ready, or null
  * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
  *     {@code launches}; of calls that walked graphs on the GPU: {@code walks}; items by plan:
- *     {@code plans}; items sent ahead: {@code ahead}; and {@code contested}: trials of CPU and GPU,
- *     at how many loads each was better, and windows by who answered and by load
+ *     {@code plans}; and items sent ahead: {@code ahead}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
@@ -41,36 +40,7 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
             "plans",
             itemsByPlan(NodeClient.at(shown, "executor", "items", "by_plan")),
             "ahead",
-            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain"),
-            "contested",
-            some(
-                NodeClient.at(shown, "executor", "items", "contested"),
-                "trials",
-                "changes",
-                "regrets",
-                "disturbed",
-                "watched_in_micros",
-                "explored_in_micros"),
-            "contested_loads",
-            some(
-                NodeClient.at(shown, "executor", "items", "contested", "loads"),
-                "cpu",
-                "device",
-                "split"),
-            "contested_windows",
-            windows(NodeClient.at(shown, "executor", "items", "contested", "windows"))));
-  }
-
-  /** Returns windows by who answered and by load, as {@code cpu_below_8}. */
-  private static Map<String, Object> windows(Object byArm) {
-    Map<String, Object> windows = new TreeMap<>();
-    // absent without a device
-    if (byArm instanceof Map<?, ?> all) {
-      all.forEach(
-          (arm, byLoad) ->
-              ((Map<?, ?>) byLoad).forEach((load, count) -> windows.put(arm + "_" + load, count)));
-    }
-    return windows;
+            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain")));
   }
 
   private static Map<String, Object> itemsByPlan(Object plans) {

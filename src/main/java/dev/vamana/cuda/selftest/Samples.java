@@ -1,0 +1,203 @@
+package dev.vamana.cuda.selftest;
+
+import dev.vamana.graph.Adjacency;
+import dev.vamana.graph.GraphTask;
+import dev.vamana.pq.Codebook;
+import dev.vamana.pq.PqEncoder;
+import dev.vamana.pq.RowSource;
+import dev.vamana.pq.TrainingSample;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import dev.vamana.vectors.PairDistances;
+import java.io.IOException;
+import java.util.SplittableRandom;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.index.FloatVectorValues;
+import org.apache.lucene.index.VectorSimilarityFunction;
+import org.apache.lucene.util.VectorUtil;
+
+/**
+ * Computes a few of a device's answers again on the CPU. Each method returns what is wrong, or
+ * null. Tolerances are far above the rounding of sums that are added up in another order. A session
+ * has an instance, which chooses among the answers of its searches. Thread-safe.
+ */
+public final class Samples {
+
+  /** One of so many answers of searches is computed again. */
+  static final int EVERY = 1_024;
+
+  private static final float RELATIVE = 1e-3f;
+  // of the product of the lengths of both vectors
+  private static final float ROUNDING = 1e-4f;
+  private static final int ROWS = 4;
+  private static final int TRAINING_ROWS = 256;
+  private static final int NODES = 32;
+  // of graphs with random edges, 1 in 300 has so many
+  private static final int LEAST_NEAR = 24;
+
+  // the first answer is one of those
+  private final AtomicLong answered = new AtomicLong(EVERY - 1);
+
+  /** Whether one of these answers, which the device has just given, is to be computed again. */
+  public boolean due(int answers) {
+    long before = answered.getAndAdd(answers);
+    return before / EVERY != (before + answers) / EVERY;
+  }
+
+  /** Scores the hits of a search again. */
+  public static String wrongAnswer(WorkItem item, WorkResult found) throws IOException {
+    WorkResult expected = CpuExecutor.rerank(item, found.ordinals(), 0, true);
+    if (expected.scores().length != found.scores().length) {
+      return "a search found an ordinal twice";
+    }
+    for (int rank = 0; rank < found.scores().length; rank++) {
+      float score = found.scores()[rank];
+      float right = expected.scores()[rank];
+      if (Float.compare(score, right) != 0
+          && near(score, right, RELATIVE * Math.abs(right)) == false
+          && near(score, right, rounding(item, expected.ordinals()[rank], right)) == false) {
+        return "score " + score + " instead of " + right + " at rank " + rank;
+      }
+    }
+    return null;
+  }
+
+  private static boolean near(float one, float other, float most) {
+    // false if one is not a number
+    return Math.abs(one - other) <= most;
+  }
+
+  private static float rounding(WorkItem item, int ordinal, float score) throws IOException {
+    float lengths = 1;
+    if (item.segment().vectors() instanceof FloatVectorValues vectors) {
+      float[] query = item.query().floats();
+      float[] vector = vectors.vectorValue(ordinal);
+      double squares = (double) squaredLength(query) * squaredLength(vector);
+      lengths = (float) Math.max(1, Math.sqrt(squares));
+    }
+    boolean euclidean = item.segment().similarity() == VectorSimilarityFunction.EUCLIDEAN;
+    return ROUNDING * lengths * (euclidean ? score * score : 1);
+  }
+
+  private static float squaredLength(float[] vector) {
+    return VectorUtil.dotProduct(vector, vector);
+  }
+
+  /**
+   * Whether a squared distance is larger than the least one, whose rounding is that of a vector.
+   */
+  private static boolean farther(float distance, float least, float[] vector) {
+    float most = least * (1 + RELATIVE) + ROUNDING * squaredLength(vector);
+    return most < Float.POSITIVE_INFINITY && (distance <= most) == false;
+  }
+
+  /**
+   * Encodes a few of {@code count} vectors again.
+   *
+   * @param codes the codes that the device computed, one after the other
+   */
+  public static String wrongCode(Codebook codebook, RowSource rows, int count, byte[] codes)
+      throws IOException {
+    RowSource.Reader reader = rows.open();
+    PqEncoder encoder = new PqEncoder(codebook);
+    int length = codebook.layout().count();
+    float[] vector = new float[codebook.layout().dims()];
+    float[] decoded = new float[vector.length];
+    byte[] own = new byte[length];
+    for (int i = 0; i < Math.min(ROWS, count); i++) {
+      int row = (int) ((long) i * count / ROWS);
+      reader.read(row, vector);
+      float least = encoder.encode(vector, own, 0);
+      codebook.decode(codes, row * length, decoded);
+      if (farther(VectorUtil.squareDistance(vector, decoded), least, vector)) {
+        return "a code is not of the nearest centroids";
+      }
+    }
+    return null;
+  }
+
+  /**
+   * Looks for the nearest centroids of a few of {@code count} vectors again.
+   *
+   * @param found the numbers of the centroids that the device found
+   * @param distances their squared distances
+   */
+  public static String wrongCentroid(
+      float[][] centroids, RowSource rows, int count, int[] found, float[] distances)
+      throws IOException {
+    RowSource.Reader reader = rows.open();
+    float[] vector = new float[centroids[0].length];
+    for (int i = 0; i < Math.min(ROWS, count); i++) {
+      int row = (int) ((long) i * count / ROWS);
+      if (found[row] < 0 || found[row] >= centroids.length) {
+        return "centroid " + found[row] + " of " + centroids.length;
+      }
+      reader.read(row, vector);
+      float least = Float.POSITIVE_INFINITY;
+      for (float[] centroid : centroids) {
+        least = Math.min(least, VectorUtil.squareDistance(vector, centroid));
+      }
+      if (farther(VectorUtil.squareDistance(vector, centroids[found[row]]), least, vector)
+          || farther(distances[row], least, vector)
+          || farther(least, distances[row], vector)) {
+        return "a centroid is not the nearest";
+      }
+    }
+    return null;
+  }
+
+  /** Compares the error of a codebook for a few vectors with the error of their mean. */
+  public static String wrongCodebook(Codebook codebook, TrainingSample sample) throws IOException {
+    int dims = sample.dims();
+    float[][] vectors = new float[Math.min(TRAINING_ROWS, sample.size())][dims];
+    float[] mean = new float[dims];
+    for (int i = 0; i < vectors.length; i++) {
+      sample.vector((int) ((long) i * sample.size() / vectors.length), vectors[i]);
+      for (int d = 0; d < dims; d++) {
+        mean[d] += vectors[i][d] / vectors.length;
+      }
+    }
+    PqEncoder encoder = new PqEncoder(codebook);
+    byte[] code = new byte[codebook.layout().count()];
+    double error = 0;
+    double most = 0;
+    for (float[] vector : vectors) {
+      error += encoder.encode(vector, code, 0);
+      most += VectorUtil.squareDistance(vector, mean) + ROUNDING * squaredLength(vector);
+    }
+    return most == Double.POSITIVE_INFINITY || error <= most
+        ? null
+        : "a codebook has the error " + error + ", the mean " + most;
+  }
+
+  /** Compares the nearest neighbours of a few nodes with as many random nodes. */
+  public static String wrongGraph(GraphTask task, Adjacency rows) throws IOException {
+    PairDistances distances = task.distances().create();
+    SplittableRandom random = new SplittableRandom(task.parameters().seed());
+    int[] row = new int[rows.maxDegree()];
+    int near = 0;
+    for (int i = 0; i < NODES; i++) {
+      int node = (int) ((long) i * task.size() / NODES);
+      distances.pivot(node);
+      int degree = rows.neighbors(node, row);
+      float nearest = least(distances, row, degree);
+      for (int j = 0; j < degree; j++) {
+        row[j] = (node + 1 + random.nextInt(task.size() - 1)) % task.size();
+      }
+      near += nearest <= least(distances, row, degree) ? 1 : 0;
+    }
+    return near >= LEAST_NEAR ? null : "of " + NODES + " nodes only " + near + " have near ones";
+  }
+
+  private static float least(PairDistances distances, int[] ordinals, int count)
+      throws IOException {
+    float[] measured = new float[count];
+    distances.distances(ordinals, measured, count);
+    float least = Float.POSITIVE_INFINITY;
+    for (float distance : measured) {
+      least = Math.min(least, distance);
+    }
+    return least;
+  }
+}

@@ -1,0 +1,319 @@
+package dev.vamana.cuda.selftest;
+
+import dev.vamana.cuda.batch.Chunk;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.batch.Packer;
+import dev.vamana.cuda.batch.WalkLane;
+import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.hostfetch.FetchLane;
+import dev.vamana.cuda.hostfetch.FetchOptions;
+import dev.vamana.cuda.hostfetch.FetchShape;
+import dev.vamana.cuda.hostfetch.FetchTicket;
+import dev.vamana.cuda.lane.DeviceResult;
+import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Lease;
+import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.memory.DeviceBudget;
+import dev.vamana.cuda.memory.FixedPlacements;
+import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.scan.ScanLane;
+import dev.vamana.cuda.scan.ScanTicket;
+import dev.vamana.ivf.CodeKind;
+import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.WalkParameters;
+import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
+import java.util.List;
+import java.util.concurrent.locks.LockSupport;
+import java.util.stream.IntStream;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.util.FixedBitSet;
+import org.apache.lucene.util.IORunnable;
+
+/**
+ * Searches a tiny index through the lanes of a session, in every placement that the heap allows,
+ * and compares the answers with the CPU's. One thread at a time uses an instance. {@code
+ * session.SelfTester} decides when.
+ */
+public final class SelfTest {
+
+  private static final int QUERIES = 3;
+  private static final int BEAM = 64;
+  private static final int PARENTS = 4;
+  private static final long DEVICE_BYTES = 16L << 20;
+  private static final long STAGING_POLL_NANOS = 100_000;
+  private static final int STAGING_POLLS = 1_000;
+
+  private final List<TinySegment> segments;
+  // number of the next query, and of the first query of the last items
+  private int next;
+  private int first;
+
+  /** Makes the index, which takes some milliseconds. */
+  public SelfTest() {
+    try {
+      segments =
+          List.of(
+              new TinySegment(VectorEncoding.FLOAT32, null),
+              new TinySegment(VectorEncoding.BYTE, null),
+              new TinySegment(VectorEncoding.FLOAT32, CodeKind.RABITQ1),
+              // tails are read with codes of more than one bit only
+              new TinySegment(VectorEncoding.BYTE, CodeKind.RABITQ4));
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
+  /**
+   * What a session searches with. The lane of host fetch is missing: it would keep memory and
+   * threads that few nodes need.
+   */
+  public record Lanes(
+      CudaDriver driver,
+      SessionHostMemory hostMemory,
+      DeviceBudget budget,
+      WalkLane walks,
+      ScanLane scans,
+      Waiters waiters) {}
+
+  /**
+   * Searches everything. Leaves nothing on the device. Binds the driver to the calling thread.
+   *
+   * @return the number of searches for which the device has no kernel
+   * @throws WrongAnswerException if an answer is wrong
+   * @throws GpuException if the device gives no answer; as a lost context if it does not give
+   *     memory back
+   */
+  public int run(Lanes lanes) {
+    lanes.driver.bind();
+    Round round = new Round(lanes);
+    try (FixedPlacements places = new FixedPlacements(lanes.driver, DEVICE_BYTES)) {
+      for (TinySegment segment : segments) {
+        for (Placement placement : Placement.values()) {
+          if (has(segment, placement)) {
+            round.search(segment, placement, places);
+          }
+        }
+      }
+    }
+    return round.end();
+  }
+
+  private static boolean has(TinySegment segment, Placement placement) {
+    // nothing maps the heap
+    return placement == Placement.EXACT
+        || (segment.codebook() != null && placement != Placement.MAPPED_GRAPH);
+  }
+
+  /**
+   * Returns items for other queries than those of the last call: a kernel that does nothing leaves
+   * the last answers in memory, and they must be wrong.
+   */
+  private List<WorkItem> items(TinySegment segment, FixedBitSet accepted) {
+    first = next;
+    WorkItem.Terms terms =
+        new WorkItem.Terms(
+            segment,
+            TinySegment.NEIGHBORS - (accepted == null ? 0 : 1),
+            WalkParameters.quantized(BEAM, TinySegment.NEIGHBORS).withParents(PARENTS),
+            accepted,
+            accepted == null ? segment.size() : accepted.cardinality(),
+            Long.MAX_VALUE,
+            () -> false,
+            new int[0]);
+    List<WorkItem> items = new ArrayList<>();
+    for (int q = 0; q < QUERIES; q++) {
+      items.add(new WorkItem(terms, segment.query(next)));
+      next = (next + 1) % TinySegment.QUERIES;
+    }
+    return items;
+  }
+
+  /** One search of everything. */
+  private final class Round {
+
+    private final Lanes lanes;
+    private final List<String> wrong = new ArrayList<>();
+    private Exception cause;
+    private int leftOut;
+
+    Round(Lanes lanes) {
+      this.lanes = lanes;
+    }
+
+    int end() {
+      if (wrong.isEmpty()) {
+        return leftOut;
+      }
+      throw new WrongAnswerException(String.join("; ", wrong), cause);
+    }
+
+    void search(TinySegment segment, Placement placement, FixedPlacements places) {
+      String what = segment.encoding() + " vectors";
+      what += segment.hasLists() ? " in lists of " + segment.lists().shape().kind() : "";
+      attempt(
+          "search of " + what + ", " + placement.settingName(),
+          () -> {
+            HeldSegment held =
+                new HeldSegment(new Lease(segment), places.place(segment, placement));
+            try {
+              search(segment, held);
+            } finally {
+              held.release();
+            }
+          });
+    }
+
+    private void attempt(String what, IORunnable search) {
+      try {
+        search.run();
+      } catch (GpuException e) {
+        if (e.kind() != GpuException.Kind.NOT_SUPPORTED) {
+          throw e;
+        }
+        leftOut++;
+      } catch (IOException | RuntimeException e) {
+        // answers beyond all bounds fail where they are read
+        wrong.add(what + " (" + e.getMessage() + ")");
+        cause = cause == null ? e : cause;
+      }
+    }
+
+    private void search(TinySegment segment, HeldSegment held) throws IOException {
+      if (held.placement() == Placement.HOST_FETCH) {
+        fetch(items(segment, null), held);
+        return;
+      }
+      walk(items(segment, null), held);
+      if (held.placement() == Placement.EXACT && segment.hasGraph()) {
+        scan(items(segment, null), held, false);
+        FixedBitSet others = new FixedBitSet(TinySegment.SIZE);
+        others.set(0, TinySegment.SIZE);
+        for (int q = 0; q < TinySegment.QUERIES; q++) {
+          others.clear(TinySegment.nearest(q));
+        }
+        scan(items(segment, others), held, false);
+        scan(items(segment, others), held, true);
+      }
+    }
+
+    private void walk(List<WorkItem> items, HeldSegment held) throws IOException {
+      ItemPlan plan = ItemPlan.of(items.get(0), held);
+      if (plan == null || lanes.walks.fits(plan) == false) {
+        throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
+      }
+      ItemPlan[] plans = new ItemPlan[items.size()];
+      Arrays.fill(plans, plan);
+      Packer packer = lanes.walks.packer(items, plans);
+      try {
+        int to;
+        for (int from = 0; from < items.size(); from = to) {
+          to = packer.end(numbers(items), from, items.size());
+          Chunk chunk = null;
+          for (int polls = 0; chunk == null; polls++) {
+            if (polls == STAGING_POLLS) {
+              throw new GpuException(
+                  GpuException.Kind.OUT_OF_MEMORY, "no pinned memory became free");
+            }
+            chunk = packer.pack(plan.shape(), numbers(items), from, to);
+            if (chunk == null) {
+              LockSupport.parkNanos(this, STAGING_POLL_NANOS);
+            }
+          }
+          lanes.walks.submit(chunk);
+          read(chunk, items);
+        }
+      } finally {
+        packer.close();
+      }
+    }
+
+    private void fetch(List<WorkItem> items, HeldSegment held) throws IOException {
+      FetchTicket ticket =
+          new FetchTicket(
+              FetchShape.of(items.get(0)),
+              numbers(items),
+              items,
+              Collections.nCopies(items.size(), held));
+      FetchOptions options = FetchOptions.defaults(1, lanes.driver.device().totalBytes());
+      // the ticket has the failure, too
+      FetchLane lane =
+          new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
+      try {
+        lane.submit(ticket);
+        read(ticket, items);
+      } finally {
+        lane.stop();
+        free(lane);
+      }
+    }
+
+    private static void free(FetchLane lane) {
+      try {
+        lane.free();
+      } catch (GpuException e) {
+        throw e.asLoss();
+      }
+    }
+
+    private void scan(List<WorkItem> items, HeldSegment held, boolean gather) throws IOException {
+      WorkItem.Terms terms = items.get(0).terms();
+      ScanTicket.Job job =
+          new ScanTicket.Job(
+              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k(), 0);
+      ScanTicket ticket =
+          new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
+      lanes.scans.submit(ticket);
+      read(ticket, items);
+    }
+
+    private static int[] numbers(List<WorkItem> items) {
+      return IntStream.range(0, items.size()).toArray();
+    }
+
+    private void read(Ticket ticket, List<WorkItem> items) throws IOException {
+      try {
+        lanes.waiters.await(ticket, () -> false);
+        if (ticket.failure() != null) {
+          throw ticket.failure();
+        }
+        for (int i = 0; i < ticket.count(); i++) {
+          int item = ticket.item(i);
+          check(items.get(item), (first + item) % TinySegment.QUERIES, ticket.result(i));
+        }
+      } finally {
+        ticket.leave();
+      }
+    }
+
+    private static void check(WorkItem item, int query, DeviceResult found) throws IOException {
+      if (found.fault() != null || found.complete() == false) {
+        throw new WrongAnswerException("the search did not end", null);
+      }
+      WorkResult result =
+          found.approximate()
+              ? CpuExecutor.rerank(item, found.ordinals(), 0, true)
+              : new WorkResult(found.ordinals(), found.scores(), 0, true);
+      int nearest = TinySegment.nearest(query);
+      int[] ordinals =
+          IntStream.range(nearest, nearest + TinySegment.NEIGHBORS)
+              .filter(i -> item.acceptedOrdinals() == null || item.acceptedOrdinals().get(i))
+              .toArray();
+      String wrong =
+          Arrays.equals(ordinals, result.ordinals())
+              ? Samples.wrongAnswer(item, result)
+              : Arrays.toString(result.ordinals()) + " instead of " + Arrays.toString(ordinals);
+      if (wrong != null) {
+        throw new WrongAnswerException(wrong, null);
+      }
+    }
+  }
+}
