@@ -5,13 +5,14 @@ import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.gpu.NodeExecutor;
 import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.index.NodeBuilding;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import dev.vamana.elasticsearch.monitor.stats.Counters;
 import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
+import dev.vamana.elasticsearch.monitor.stats.NodeHealth;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
 import dev.vamana.elasticsearch.monitor.stats.TrainingStats;
 import dev.vamana.elasticsearch.search.IdCache;
@@ -26,7 +27,7 @@ import java.util.List;
  * @param pinned bounds the host memory of batches
  * @param idCache keeps ids for batched searches
  * @param recalls recall of sampled searches
- * @param noted notices for the operator
+ * @param health finds out what is wrong
  */
 record NodeStatsSource(
     NodeExecutor executor,
@@ -35,7 +36,7 @@ record NodeStatsSource(
     PinnedMemoryBreaker pinned,
     IdCache idCache,
     RecallMonitor recalls,
-    NodeNotices noted)
+    NodeHealth health)
     implements StatsSource {
   @Override
   public GpuStats gpu() {
@@ -83,7 +84,7 @@ record NodeStatsSource(
   }
 
   @Override
-  public NodeNotices.Snapshot notices() {
-    return noted.snapshot();
+  public List<Trouble> troubles() {
+    return health.troubles(gpu(), recall());
   }
 }

@@ -23,7 +23,6 @@ import dev.vamana.elasticsearch.index.OptInCheck;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.recall.RecallListener;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import dev.vamana.elasticsearch.monitor.recall.RecallSettings;
@@ -34,9 +33,11 @@ import dev.vamana.elasticsearch.monitor.segments.RestCatVamanaAction;
 import dev.vamana.elasticsearch.monitor.segments.RestIndexStatsAction;
 import dev.vamana.elasticsearch.monitor.segments.RestRemovalAction;
 import dev.vamana.elasticsearch.monitor.segments.TransportSegmentsAction;
+import dev.vamana.elasticsearch.monitor.stats.NodeHealth;
 import dev.vamana.elasticsearch.monitor.stats.RestStatsAction;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
 import dev.vamana.elasticsearch.monitor.stats.TransportStatsAction;
+import dev.vamana.elasticsearch.monitor.stats.VamanaHealth;
 import dev.vamana.elasticsearch.rest.BodyLimit;
 import dev.vamana.elasticsearch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.rest.RestNeighborsAction;
@@ -64,6 +65,7 @@ import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.env.Environment;
 import org.elasticsearch.features.NodeFeature;
+import org.elasticsearch.health.HealthIndicatorService;
 import org.elasticsearch.index.IndexModule;
 import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexSettings;
@@ -74,6 +76,7 @@ import org.elasticsearch.ingest.Processor;
 import org.elasticsearch.node.PluginComponentBinding;
 import org.elasticsearch.plugins.CircuitBreakerPlugin;
 import org.elasticsearch.plugins.EnginePlugin;
+import org.elasticsearch.plugins.HealthPlugin;
 import org.elasticsearch.plugins.IngestPlugin;
 import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.plugins.SystemIndexPlugin;
@@ -91,7 +94,7 @@ import org.elasticsearch.threadpool.ThreadPool;
  * the executor of the node's GPU if there is one.
  */
 public final class VamanaPlugin extends Plugin
-    implements EnginePlugin, IngestPlugin, SystemIndexPlugin, CircuitBreakerPlugin {
+    implements EnginePlugin, HealthPlugin, IngestPlugin, SystemIndexPlugin, CircuitBreakerPlugin {
   /** All settings, for registration. */
   public static final List<Setting<?>> SETTINGS =
       Stream.of(
@@ -118,7 +121,8 @@ public final class VamanaPlugin extends Plugin
   private final PinnedMemoryBreaker breaker = new PinnedMemoryBreaker();
   private ThreadPool threads;
   private NodeExecutor executor;
-  private NodeNotices notices;
+  private LeftoverSegments leftovers;
+  private VamanaHealth health;
   private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
@@ -168,7 +172,7 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Optional<EngineFactory> getEngineFactory(IndexSettings indexSettings) {
     return VamanaEngineFactory.appliesTo(indexSettings)
-        ? Optional.of(new VamanaEngineFactory(indexSettings, building, notices))
+        ? Optional.of(new VamanaEngineFactory(indexSettings, building))
         : Optional.empty();
   }
 
@@ -188,7 +192,7 @@ public final class VamanaPlugin extends Plugin
     RecallListener.register(module, recall);
     if (VamanaSettings.ENABLED.get(module.getSettings()) == false
         && LeftoverSegments.looksAt(module.getSettings())) {
-      LeftoverSegments.register(module, threads, notices);
+      leftovers.register(module);
     }
   }
 
@@ -211,13 +215,13 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
-    notices = new NodeNotices(threads::absoluteTimeInMillis);
-    damaged = new DamagedFiles(notices, threads.generic());
+    damaged = new DamagedFiles(threads.generic());
+    leftovers = new LeftoverSegments(threads.generic());
+    health = new VamanaHealth(services.client());
     executor =
         NodeExecutor.start(
             gpu,
             devices.apply(services.environment()),
-            notices,
             damaged,
             breaker,
             SearchWorkers.of(threads, services.environment().settings()));
@@ -250,7 +254,14 @@ public final class VamanaPlugin extends Plugin
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
-            new NodeStatsSource(executor, building, codebooks, breaker, ids, recall, notices)));
+            new NodeStatsSource(
+                executor,
+                building,
+                codebooks,
+                breaker,
+                ids,
+                recall,
+                new NodeHealth(damaged, leftovers, threads::relativeTimeInMillis))));
     components.add(recall);
     components.add(ids);
     components.add(damaged);
@@ -292,6 +303,11 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestRecallAction());
     handlers.add(new RestRemovalAction());
     return handlers;
+  }
+
+  @Override
+  public Collection<HealthIndicatorService> getHealthIndicatorServices() {
+    return List.of(health);
   }
 
   @Override

@@ -5,7 +5,6 @@ import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuMode;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.elasticsearch.monitor.stats.StateStats;
@@ -33,11 +32,7 @@ public final class CannedHitsPlugin extends ForwardingPlugin {
   private static final class CannedDevices implements GpuDevices {
     @Override
     public SearchExecutor open(
-        GpuSettings settings,
-        NodeNotices notices,
-        DamagedFiles damaged,
-        HostMemoryAccount account,
-        Workers workers) {
+        GpuSettings settings, DamagedFiles damaged, HostMemoryAccount account, Workers workers) {
       return new CannedExecutor();
     }
 

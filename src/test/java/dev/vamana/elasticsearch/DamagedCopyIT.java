@@ -143,18 +143,6 @@ public class DamagedCopyIT {
     }
   }
 
-  private static String notices(String node) throws IOException {
-    return gpu.client().get("/_vamana/" + node + "/stats/notices").toString();
-  }
-
-  private static void awaitNotice(String node) throws IOException {
-    long deadline = System.nanoTime() + AWAIT_NANOS;
-    while (notices(node).contains("damaged_file") == false) {
-      assertTrue("not noticed on " + node, System.nanoTime() < deadline);
-    }
-    assertTrue(notices(node), notices(node).contains("[photos][0] segment "));
-  }
-
   private static void awaitInLog(RunningNode node, String text) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
     while (node.log().contains(text) == false) {
@@ -190,7 +178,7 @@ public class DamagedCopyIT {
     // its answer comes when the copy has failed
     assertRight(cpu, "");
     assertRight(gpu, "");
-    awaitNotice("cpu");
+    awaitInLog(cpu, "[photos][0] segment ");
     awaitInLog(cpu, "has a damaged file, so this copy of the shard fails");
     awaitInLog(cpu, "vamana read corrupt files");
     assertReplaced(index);
@@ -202,7 +190,7 @@ public class DamagedCopyIT {
     index.close();
     damageVectors(gpuHome);
     index.open();
-    awaitNotice("gpu");
+    awaitInLog(gpu, "[photos][0] segment ");
     assertRight(gpu, "");
     assertRight(cpu, "");
     awaitInLog(gpu, "has a damaged file, so this copy of the shard fails");
@@ -215,7 +203,7 @@ public class DamagedCopyIT {
     index.close();
     damageVectors(gpuHome);
     index.open();
-    awaitNotice("gpu");
+    awaitInLog(gpu, "[photos][0] segment ");
     assertRight(gpu, "");
     assertRight(cpu, "");
     assertReplaced(index);

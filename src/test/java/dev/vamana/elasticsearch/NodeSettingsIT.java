@@ -79,14 +79,17 @@ public class NodeSettingsIT {
     assertEquals("auto", gpu.get("enabled"));
     assertEquals("unavailable", gpu.get("state"));
     assertNull(shown.get("device"));
-    // classes that used the node before may have left others
-    List<?> notices = (List<?>) NodeClient.at(shown, "notices", "list");
+    List<?> troubles = (List<?>) NodeClient.at(shown, "health");
     assertEquals(
-        notices.toString(),
+        troubles.toString(),
         1,
-        notices.stream()
-            .filter(notice -> "gpu_unavailable".equals(NodeClient.at(notice, "kind")))
+        troubles.stream()
+            .filter(trouble -> "gpu_unavailable".equals(NodeClient.at(trouble, "kind")))
             .count());
+    // a machine without a GPU is well
+    Object report =
+        NodeClient.at(node.client().get("/_health_report/vamana"), "indicators", "vamana");
+    assertEquals(report.toString(), "green", NodeClient.at(report, "status"));
     String reason = (String) gpu.get("reason");
     assertNotNull(reason);
     assertFalse(reason, reason.contains("NotEntitled"));

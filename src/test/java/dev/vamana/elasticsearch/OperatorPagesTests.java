@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch;
 
 import dev.vamana.cuda.api.FallbackReason;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -15,7 +15,7 @@ import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
 import org.junit.BeforeClass;
 
-/** The pages for operators name what the code says: reasons, notices, messages, settings. */
+/** The pages for operators name what the code says: reasons, troubles, messages, settings. */
 public class OperatorPagesTests extends LuceneTestCase {
   private static final Path STATISTICS = Path.of("docs/operators/statistics.md");
   private static final Path TROUBLESHOOTING = Path.of("docs/operators/troubleshooting.md");
@@ -41,9 +41,9 @@ public class OperatorPagesTests extends LuceneTestCase {
     }
   }
 
-  public void testEveryNoticeIsExplained() throws IOException {
+  public void testEveryTroubleIsExplained() throws IOException {
     String statistics = Files.readString(STATISTICS);
-    for (NoticeKind kind : NoticeKind.values()) {
+    for (Trouble.Kind kind : Trouble.Kind.values()) {
       assertTrue(kind.label(), statistics.contains("\n| `" + kind.label() + "` |"));
     }
   }

@@ -125,16 +125,22 @@ public class RestartIT {
     index.assertSegmentsInOurFormat(true);
     assertEquals(List.of("segments stays"), inTheWay());
     long deadline = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
-    while (notices().contains("leftover_segments stays") == false) {
-      assertTrue(notices().toString(), System.nanoTime() < deadline);
+    while (troubles().contains("leftover_segments stays") == false) {
+      assertTrue(troubles().toString(), System.nanoTime() < deadline);
       Thread.onSpinWait();
     }
+    Object report =
+        NodeClient.at(node.client().get("/_health_report/vamana"), "indicators", "vamana");
+    assertEquals("yellow", NodeClient.at(report, "status"));
+    Object diagnosis = ((List<?>) NodeClient.at(report, "diagnosis")).get(0);
+    assertEquals(
+        "elasticsearch:health:vamana:diagnosis:leftover_segments", NodeClient.at(diagnosis, "id"));
   }
 
-  private List<String> notices() throws IOException {
-    Map<String, Object> stats = node.client().get("/_vamana/stats/notices");
+  private List<String> troubles() throws IOException {
+    Map<String, Object> stats = node.client().get("/_vamana/stats/health");
     Map<?, ?> only = (Map<?, ?>) ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
-    return ((List<?>) NodeClient.at(only, "notices", "list"))
+    return ((List<?>) only.get("health"))
         .stream()
             .map(each -> ((Map<?, ?>) each).get("kind") + " " + ((Map<?, ?>) each).get("subject"))
             .toList();

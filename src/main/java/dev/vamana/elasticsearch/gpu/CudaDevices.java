@@ -16,7 +16,6 @@ import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
@@ -124,11 +123,7 @@ public final class CudaDevices implements GpuDevices {
 
   @Override
   public SearchExecutor open(
-      GpuSettings settings,
-      NodeNotices notices,
-      DamagedFiles damaged,
-      HostMemoryAccount account,
-      Workers workers) {
+      GpuSettings settings, DamagedFiles damaged, HostMemoryAccount account, Workers workers) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
     ResidencyOptions memory =
         ResidencyOptions.defaults(hostBytes)
@@ -150,7 +145,7 @@ public final class CudaDevices implements GpuDevices {
     List<Integer> found = machine.find(settings);
     if (found.size() == 1) {
       Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
-      return GpuDevice.open(drivers, memory, options, new GpuNotices(notices, damaged));
+      return GpuDevice.open(drivers, memory, options, new GpuLog(damaged));
     }
     List<Supplier<CudaDriver>> drivers =
         found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
@@ -166,7 +161,7 @@ public final class CudaDevices implements GpuDevices {
                 () -> shared.of(drivers.get(index).get()),
                 memory,
                 options,
-                new GpuNotices(notices, damaged, found.get(index), changed));
+                new GpuLog(damaged, found.get(index), changed));
           }
 
           @Override

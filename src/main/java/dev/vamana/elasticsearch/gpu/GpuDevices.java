@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
@@ -17,7 +16,6 @@ public interface GpuDevices extends Closeable {
   /**
    * Probes the driver and opens the executor for the settings.
    *
-   * @param notices receives notices for the operator
    * @param damaged is told of damaged files
    * @param account counts the host memory that the executor pins for batches
    * @param workers threads that share the items of a batch that the CPU answers
@@ -25,11 +23,7 @@ public interface GpuDevices extends Closeable {
    *     was probed and what was found
    */
   SearchExecutor open(
-      GpuSettings settings,
-      NodeNotices notices,
-      DamagedFiles damaged,
-      HostMemoryAccount account,
-      Workers workers);
+      GpuSettings settings, DamagedFiles damaged, HostMemoryAccount account, Workers workers);
 
   /**
    * Applies changed dynamic settings to an executor.

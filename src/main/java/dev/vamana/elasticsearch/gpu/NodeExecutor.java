@@ -2,8 +2,6 @@ package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
 import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
@@ -23,7 +21,6 @@ import org.elasticsearch.logging.Logger;
 public final class NodeExecutor implements Closeable {
   private static final Logger logger = LogManager.getLogger(NodeExecutor.class);
 
-  private static final String GPU = "gpu";
   private static final String NO_USABLE = "no usable GPU: ";
 
   private final GpuMode mode;
@@ -43,7 +40,6 @@ public final class NodeExecutor implements Closeable {
    * Opens the executor for the settings and installs it for all readers of this process. Logs the
    * outcome once.
    *
-   * @param notices receives notices for the operator
    * @param damaged is told of damaged files
    * @param account counts the host memory that the executor pins for batches
    * @param workers threads that share the items of a batch that the CPU answers
@@ -53,7 +49,6 @@ public final class NodeExecutor implements Closeable {
   public static NodeExecutor start(
       GpuSettings settings,
       GpuDevices devices,
-      NodeNotices notices,
       DamagedFiles damaged,
       HostMemoryAccount account,
       Workers workers) {
@@ -64,8 +59,7 @@ public final class NodeExecutor implements Closeable {
     ExecutorRegistry.Installation installation;
     try {
       installation =
-          ExecutorRegistry.install(
-              () -> devices.open(settings, notices, damaged, account, workers));
+          ExecutorRegistry.install(() -> devices.open(settings, damaged, account, workers));
     } catch (RuntimeException | LinkageError e) {
       // An unsuitable driver can also cause linkage errors, at any call. None of these errors may
       // keep the node from searching.
@@ -81,7 +75,6 @@ public final class NodeExecutor implements Closeable {
             e);
       }
       logger.info("vectors are searched on the CPU, {}{}", NO_USABLE, found);
-      notices.add(NoticeKind.GPU_UNAVAILABLE, GPU, found);
       return new NodeExecutor(settings.mode(), devices, null, found);
     }
     logger.info("vectors are searched by {}", installation.executor().name());

@@ -1,8 +1,6 @@
 package dev.vamana.elasticsearch.index;
 
 import dev.vamana.codec.CodebookProvider;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
 import dev.vamana.pq.SharedCodebook;
 import java.util.Map;
 import java.util.Set;
@@ -23,7 +21,6 @@ final class IndexCodebooks implements CodebookProvider {
   private final String index;
   private final Map<String, String> names;
   private final Function<String, SharedCodebook> ready;
-  private final NodeNotices notices;
   private final Set<String> said = ConcurrentHashMap.newKeySet();
 
   /**
@@ -31,15 +28,9 @@ final class IndexCodebooks implements CodebookProvider {
    *
    * @param names codebook name of each field that has one
    * @param ready returns the newest version of the codebook with a name, or null
-   * @param notices records what is logged
    */
-  IndexCodebooks(
-      String index,
-      Map<String, String> names,
-      Function<String, SharedCodebook> ready,
-      NodeNotices notices) {
+  IndexCodebooks(String index, Map<String, String> names, Function<String, SharedCodebook> ready) {
     this.index = index;
-    this.notices = notices;
     this.names = Map.copyOf(names);
     this.ready = ready;
   }
@@ -58,17 +49,16 @@ final class IndexCodebooks implements CodebookProvider {
     }
     SharedCodebook shared = ready.apply(name);
     if (shared == null) {
-      say(NoticeKind.CODEBOOK_NOT_READY, field, name, "is not ready on this node");
+      say(field, name, "is not ready on this node");
     } else {
       shared
           .mismatch(dimension, encoding, similarity)
-          .ifPresent(mismatch -> say(NoticeKind.CODEBOOK_MISMATCH, field, name, mismatch));
+          .ifPresent(mismatch -> say(field, name, mismatch));
     }
     return shared;
   }
 
-  private void say(NoticeKind kind, String field, String name, String reason) {
-    notices.add(kind, index + "/" + field, "codebook [" + name + "] " + reason);
+  private void say(String field, String name, String reason) {
     if (said.add(field + ' ' + reason)) {
       logger.warn(
           "[{}] segments do not use a shared codebook for field [{}] although [{}] is [{}]: that"

@@ -13,12 +13,12 @@ import org.elasticsearch.index.codec.CodecProvider;
 final class VamanaCodecProvider implements CodecProvider {
   private final CodecProvider stock;
   private final VectorFieldFormats formats;
-  private final StockFieldNotices notices;
+  private final StockFieldLog log;
 
-  VamanaCodecProvider(CodecProvider stock, VectorFieldFormats formats, StockFieldNotices notices) {
+  VamanaCodecProvider(CodecProvider stock, VectorFieldFormats formats, StockFieldLog log) {
     this.stock = stock;
     this.formats = formats;
-    this.notices = notices;
+    this.log = log;
   }
 
   @Override
@@ -27,7 +27,7 @@ final class VamanaCodecProvider implements CodecProvider {
     if (codec.knnVectorsFormat() instanceof PerFieldKnnVectorsFormat perField) {
       return new WritingCodec(codec, new FieldFormats(perField, formats));
     }
-    notices.codecKeepsStockFormat(codec.getName());
+    log.codecKeepsStockFormat(codec.getName());
     return codec;
   }
 

@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch.index;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.gpu.IndexWarming;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.search.IndexWalks;
 import dev.vamana.work.Workers;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
@@ -32,19 +31,17 @@ public final class VamanaEngineFactory implements EngineFactory {
   private final VamanaParameters parameters;
   private final NodeBuilding building;
   private final IndexCodebooks codebooks;
-  private final StockFieldNotices notices;
+  private final StockFieldLog log;
 
-  public VamanaEngineFactory(
-      IndexSettings indexSettings, NodeBuilding building, NodeNotices notices) {
+  public VamanaEngineFactory(IndexSettings indexSettings, NodeBuilding building) {
     this.indexSettings = indexSettings;
     Settings settings = indexSettings.getSettings();
     String index = indexSettings.getIndex().getName();
     this.enabled = VamanaSettings.ENABLED.get(settings);
     this.parameters = VamanaSettings.parameters(settings);
     this.building = building;
-    this.codebooks =
-        new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks(), notices);
-    this.notices = new StockFieldNotices(index, notices);
+    this.codebooks = new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks());
+    log = new StockFieldLog(index);
   }
 
   /**
@@ -68,12 +65,12 @@ public final class VamanaEngineFactory implements EngineFactory {
     VectorFieldFormats formats =
         enabled
             ? VectorFieldFormats.vamana(
-                field -> mappers.mappingLookup().getFieldType(field), format(config), notices)
+                field -> mappers.mappingLookup().getFieldType(field), format(config), log)
             : VectorFieldFormats.stock();
     CodecProvider codecs = config.getCodecProvider();
     return new InternalEngine(
         EngineConfig.builder(config)
-            .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, notices) : codecs)
+            .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, log) : codecs)
             .warmer(
                 new ReplacedReaders(
                         config.getStore(), ReplacedReaders.generic(config.getThreadPool()))

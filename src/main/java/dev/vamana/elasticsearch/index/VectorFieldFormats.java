@@ -24,15 +24,13 @@ final class VectorFieldFormats {
 
   private final Function<String, MappedFieldType> mapping;
   private final VamanaVectorsFormat format;
-  private final StockFieldNotices notices;
+  private final StockFieldLog log;
 
   private VectorFieldFormats(
-      Function<String, MappedFieldType> mapping,
-      VamanaVectorsFormat format,
-      StockFieldNotices notices) {
+      Function<String, MappedFieldType> mapping, VamanaVectorsFormat format, StockFieldLog log) {
     this.mapping = mapping;
     this.format = format;
-    this.notices = notices;
+    this.log = log;
   }
 
   /**
@@ -41,10 +39,8 @@ final class VectorFieldFormats {
    * @param mapping returns the current type of a field, or null
    */
   static VectorFieldFormats vamana(
-      Function<String, MappedFieldType> mapping,
-      VamanaVectorsFormat format,
-      StockFieldNotices notices) {
-    return new VectorFieldFormats(mapping, format, notices);
+      Function<String, MappedFieldType> mapping, VamanaVectorsFormat format, StockFieldLog log) {
+    return new VectorFieldFormats(mapping, format, log);
   }
 
   /** Makes a choice of the stock format for all fields. */
@@ -61,7 +57,7 @@ final class VectorFieldFormats {
       return Optional.empty();
     }
     Optional<String> reason = reasonForStock(type);
-    reason.ifPresent(text -> notices.fieldKeepsStockFormat(field, text));
+    reason.ifPresent(text -> log.fieldKeepsStockFormat(field, text));
     return reason.isPresent() ? Optional.empty() : Optional.of(format);
   }
 

@@ -1,4 +1,5 @@
 /**
- * What tells operators of a node: damaged files, notices, and the broadcast to copies of shards.
+ * What tells operators of a node: damaged files and other trouble, and the broadcast to copies of
+ * shards.
  */
 package dev.vamana.elasticsearch.monitor;

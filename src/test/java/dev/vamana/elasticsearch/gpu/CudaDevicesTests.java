@@ -10,7 +10,6 @@ import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.elasticsearch.monitor.stats.StateStats;
@@ -34,8 +33,7 @@ public class CudaDevicesTests extends LuceneTestCase {
 
   private static final long DEVICE_BYTES = 1L << 28;
 
-  private final NodeNotices notices = new NodeNotices(() -> 17);
-  private final DamagedFiles damaged = new DamagedFiles(notices, Runnable::run);
+  private final DamagedFiles damaged = new DamagedFiles(Runnable::run);
 
   /** Two devices, the second of which may be missing. */
   private static final class Machine implements CudaDevices.Machine {
@@ -82,11 +80,7 @@ public class CudaDevicesTests extends LuceneTestCase {
     CudaDevices devices = new CudaDevices(machine);
     try (SearchExecutor executor =
         devices.open(
-            settings("all"),
-            notices,
-            damaged,
-            HostMemoryAccount.UNLIMITED,
-            Workers.callingThread())) {
+            settings("all"), damaged, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
       assertEquals("gpus 0 simulated, 1 simulated", executor.name());
       GpuStats stats = devices.stats(executor, GpuMode.AUTO);
       assertEquals(StateStats.State.READY, stats.state().state());
@@ -134,18 +128,13 @@ public class CudaDevicesTests extends LuceneTestCase {
                   .get("limit_in_bytes"));
     }
     devices.close();
-    assertEquals(List.of(), notices.snapshot().notices());
   }
 
   public void testOneOfSeveral() throws Exception {
     CudaDevices devices = new CudaDevices(new Machine());
     try (SearchExecutor executor =
         devices.open(
-            settings("1"),
-            notices,
-            damaged,
-            HostMemoryAccount.UNLIMITED,
-            Workers.callingThread())) {
+            settings("1"), damaged, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
       assertEquals("gpu simulated", executor.name());
       assertEquals(1, devices.device(executor).ordinal());
       assertEquals(List.of(), devices.devices(executor, GpuMode.AUTO));
@@ -164,7 +153,6 @@ public class CudaDevicesTests extends LuceneTestCase {
             () ->
                 devices.open(
                     settings("all"),
-                    notices,
                     damaged,
                     HostMemoryAccount.UNLIMITED,
                     Workers.callingThread()));

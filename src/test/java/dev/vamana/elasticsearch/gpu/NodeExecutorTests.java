@@ -4,8 +4,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.Notice;
 import dev.vamana.elasticsearch.monitor.stats.Counters;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
@@ -16,7 +14,6 @@ import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Collections;
-import java.util.List;
 import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.Settings;
@@ -39,11 +36,7 @@ public class NodeExecutorTests extends LuceneTestCase {
 
     @Override
     public SearchExecutor open(
-        GpuSettings settings,
-        NodeNotices notices,
-        DamagedFiles damaged,
-        HostMemoryAccount account,
-        Workers workers) {
+        GpuSettings settings, DamagedFiles damaged, HostMemoryAccount account, Workers workers) {
       opened++;
       return executors.get();
     }
@@ -70,8 +63,6 @@ public class NodeExecutorTests extends LuceneTestCase {
     public void close() {}
   }
 
-  private final NodeNotices notices = new NodeNotices(() -> 17);
-
   private static SearchExecutor noDevice() {
     throw new GpuException(GpuException.Kind.UNAVAILABLE, "looked for libfoo, which is not there");
   }
@@ -80,8 +71,7 @@ public class NodeExecutorTests extends LuceneTestCase {
     return NodeExecutor.start(
         mode(mode),
         devices,
-        notices,
-        new DamagedFiles(notices, Runnable::run),
+        new DamagedFiles(Runnable::run),
         HostMemoryAccount.UNLIMITED,
         Workers.callingThread());
   }
@@ -97,7 +87,6 @@ public class NodeExecutorTests extends LuceneTestCase {
       assertNull(ExecutorRegistry.current());
       assertEquals(StateStats.State.OFF, executor.gpu().state().state());
       assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().state().reason());
-      assertEquals(List.of(), notices.snapshot().notices());
     }
   }
 
@@ -109,10 +98,6 @@ public class NodeExecutorTests extends LuceneTestCase {
       assertEquals("auto", executor.gpu().state().enabled());
       assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
       assertEquals("looked for libfoo, which is not there", executor.gpu().state().reason());
-      assertEquals(
-          List.of(
-              new Notice("gpu_unavailable", "gpu", "looked for libfoo, which is not there", 1, 17)),
-          notices.snapshot().notices());
     }
   }
 

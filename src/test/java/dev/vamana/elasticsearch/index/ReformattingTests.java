@@ -4,7 +4,6 @@ import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -58,7 +57,7 @@ public class ReformattingTests extends LuceneTestCase {
                 ElementType.FLOAT,
                 field.equals("flat") ? VectorIndexType.FLAT : VectorIndexType.HNSW),
         format,
-        new StockFieldNotices("index", new NodeNotices(() -> 1)));
+        new StockFieldLog("index"));
   }
 
   public void testFieldsOfOneSegmentDifferInFormat() throws IOException {
@@ -250,8 +249,7 @@ public class ReformattingTests extends LuceneTestCase {
             return new String[] {"default"};
           }
         };
-    return new VamanaCodecProvider(
-        provider, formats, new StockFieldNotices("index", new NodeNotices(() -> 1)));
+    return new VamanaCodecProvider(provider, formats, new StockFieldLog("index"));
   }
 
   private static String names(Directory dir) throws IOException {

@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.index;
 
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.Optional;
@@ -26,8 +25,7 @@ public class VectorFieldFormatsTests extends LuceneTestCase {
   private final VamanaVectorsFormat format = new VamanaVectorsFormat();
   private final Map<String, MappedFieldType> mapping = new HashMap<>();
   private final VectorFieldFormats formats =
-      VectorFieldFormats.vamana(
-          mapping::get, format, new StockFieldNotices("index", new NodeNotices(() -> 1)));
+      VectorFieldFormats.vamana(mapping::get, format, new StockFieldLog("index"));
 
   public void testGraphTypesGetTheSameInstance() {
     for (VectorIndexType type : VectorIndexType.values()) {

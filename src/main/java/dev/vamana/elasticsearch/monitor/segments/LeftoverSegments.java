@@ -1,7 +1,11 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
+import dev.vamana.elasticsearch.monitor.Trouble;
+import java.util.Collection;
+import java.util.Map;
+import java.util.Set;
+import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.Executor;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexModule;
@@ -10,14 +14,14 @@ import org.elasticsearch.index.engine.EngineException;
 import org.elasticsearch.index.shard.IllegalIndexShardStateException;
 import org.elasticsearch.index.shard.IndexEventListener;
 import org.elasticsearch.index.shard.IndexShard;
+import org.elasticsearch.index.shard.ShardId;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 import org.elasticsearch.snapshots.SearchableSnapshotsSettings;
-import org.elasticsearch.threadpool.ThreadPool;
 
 /**
- * Tells once per index if it has segments in this plugin's format although it is not opted in, when
- * a shard starts on the node: such segments are easily forgotten before the plugin is removed.
+ * Knows the shards of this node that have segments in this plugin's format although their index is
+ * not opted in: such segments are easily forgotten before the plugin is removed.
  */
 public final class LeftoverSegments implements IndexEventListener {
   private static final Logger logger = LogManager.getLogger(LeftoverSegments.class);
@@ -26,12 +30,17 @@ public final class LeftoverSegments implements IndexEventListener {
       "segments are in this plugin's format, but [index.vamana.enabled] is not [true]: Elasticsearch"
           + " cannot open them without the plugin; GET /_vamana/removal lists what needs it";
 
-  private final ThreadPool threads;
-  private final NodeNotices notices;
+  private final Executor looking;
+  private final Map<ShardId, IndexShard> found = new ConcurrentHashMap<>();
+  private final Set<String> said = ConcurrentHashMap.newKeySet();
 
-  private LeftoverSegments(ThreadPool threads, NodeNotices notices) {
-    this.threads = threads;
-    this.notices = notices;
+  /**
+   * Makes an instance that knows of no index.
+   *
+   * @param looking looks at shards that start, which takes longer than a cluster state may wait
+   */
+  public LeftoverSegments(Executor looking) {
+    this.looking = looking;
   }
 
   /**
@@ -44,26 +53,40 @@ public final class LeftoverSegments implements IndexEventListener {
   }
 
   /** Listens to an index that is being opened and is not opted in. */
-  public static void register(IndexModule module, ThreadPool threads, NodeNotices notices) {
-    module.addIndexEventListener(new LeftoverSegments(threads, notices));
+  public void register(IndexModule module) {
+    module.addIndexEventListener(this);
   }
 
   @Override
   public void afterIndexShardStarted(IndexShard shard) {
-    // not on the thread that applies cluster states
-    threads.generic().execute(() -> look(shard));
+    looking.execute(
+        () -> {
+          if (hasOurs(shard)) {
+            found.put(shard.shardId(), shard);
+            if (said.add(shard.shardId().getIndexName())) {
+              logger.info("[{}] {}", shard.shardId().getIndexName(), MESSAGE);
+            }
+          }
+        });
   }
 
-  private void look(IndexShard shard) {
+  private static boolean hasOurs(IndexShard shard) {
     try (Engine.Searcher searcher = shard.acquireSearcher("vamana_leftovers")) {
-      if (SegmentLister.anyOurs(searcher.getIndexReader())) {
-        String index = shard.shardId().getIndexName();
-        if (notices.add(NoticeKind.LEFTOVER_SEGMENTS, index, MESSAGE)) {
-          logger.info("[{}] {}", index, MESSAGE);
-        }
-      }
+      return SegmentLister.anyOurs(searcher.getIndexReader());
     } catch (EngineException | AlreadyClosedException | IllegalIndexShardStateException e) {
       logger.debug("not looked at, the shard is closed", e);
+      return false;
     }
+  }
+
+  /** The indices that have such segments still, each once. */
+  public Collection<Trouble> troubles() {
+    found.values().removeIf(shard -> hasOurs(shard) == false);
+    return found.keySet().stream()
+        .map(ShardId::getIndexName)
+        .distinct()
+        .sorted()
+        .map(index -> new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, index, MESSAGE))
+        .toList();
   }
 }

@@ -26,8 +26,8 @@ public enum Metric {
   MEMORY,
   /** The recall of sampled searches. */
   RECALL,
-  /** Notices for the operator. */
-  NOTICES,
+  /** What is wrong now. */
+  HEALTH,
   /** Each of several GPUs. */
   DEVICES;
 

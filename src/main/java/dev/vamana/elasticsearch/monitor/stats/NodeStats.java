@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.Notice;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import java.io.IOException;
 import java.util.List;
@@ -32,6 +31,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
    * have it.
    *
    * @param device the device, the first of several
+   * @param health what is wrong now
    * @param devices each of several devices; empty with one
    */
   public record Sections(
@@ -43,7 +43,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
       Counters training,
       Counters memory,
       RecallStats recall,
-      NodeNotices.Snapshot notices,
+      List<Trouble> health,
       List<DeviceSection> devices) {
 
     public Sections {
@@ -60,8 +60,8 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
         Counters training,
         Counters memory,
         RecallStats recall,
-        NodeNotices.Snapshot notices) {
-      this(device, state, residency, executor, build, training, memory, recall, notices, List.of());
+        List<Trouble> health) {
+      this(device, state, residency, executor, build, training, memory, recall, health, List.of());
     }
   }
 
@@ -90,9 +90,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
             in.readOptionalWriteable(Counters::new),
             in.readOptionalWriteable(Counters::new),
             in.readOptionalWriteable(RecallStats::new),
-            in.readBoolean()
-                ? new NodeNotices.Snapshot(in.readCollectionAsList(Notice::new), in.readVLong())
-                : null,
+            in.readOptionalCollectionAsList(Trouble::new),
             in.readCollectionAsList(DeviceSection::new));
   }
 
@@ -119,11 +117,7 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
     out.writeOptionalWriteable(sections.training());
     out.writeOptionalWriteable(sections.memory());
     out.writeOptionalWriteable(sections.recall());
-    out.writeBoolean(sections.notices() != null);
-    if (sections.notices() != null) {
-      out.writeCollection(sections.notices().notices());
-      out.writeVLong(sections.notices().dropped());
-    }
+    out.writeOptionalCollection(sections.health());
     out.writeCollection(sections.devices());
   }
 
@@ -144,12 +138,8 @@ public final class NodeStats extends BaseNodeResponse implements ToXContentFragm
     section(json, Metric.TRAINING, sections.training());
     section(json, Metric.MEMORY, sections.memory());
     section(json, Metric.RECALL, sections.recall());
-    NodeNotices.Snapshot notices = sections.notices();
-    if (notices != null) {
-      json.startObject(Metric.NOTICES.label());
-      json.field("dropped", notices.dropped());
-      json.xContentList("list", notices.notices());
-      json.endObject();
+    if (sections.health() != null) {
+      json.xContentList(Metric.HEALTH.label(), sections.health());
     }
     return json;
   }

@@ -1,8 +1,6 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.Notice;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.openmetrics.Exposition;
 import dev.vamana.elasticsearch.monitor.openmetrics.Family;
 import dev.vamana.elasticsearch.monitor.openmetrics.Labels;
@@ -96,12 +94,8 @@ final class StatsMetrics {
           "seconds",
           "Parts of launches by the time they waited, in whole microseconds.");
 
-  private static final Family NOTICES =
-      Family.of(
-          Family.Type.COUNTER, "vamana_notices", "Events that the list of notices has, by kind.");
-  private static final Family DROPPED =
-      Family.of(
-          Family.Type.COUNTER, "vamana_notices_dropped", "Events that found no room in the list.");
+  private static final Family TROUBLES =
+      Family.of(Family.Type.GAUGE, "vamana_troubles", "What is wrong now, by kind.");
 
   private static final int MILLI = 3;
   private static final int MICRO = 6;
@@ -159,8 +153,8 @@ final class StatsMetrics {
     if (sections.recall() != null) {
       RecallMetrics.add(exposition, labels, sections.recall());
     }
-    if (sections.notices() != null) {
-      addNotices(labels, sections.notices());
+    if (sections.health() != null) {
+      addTroubles(labels, sections.health());
     }
   }
 
@@ -250,16 +244,11 @@ final class StatsMetrics {
         family, labels, counts, beyond, sum == null ? null : BigDecimal.valueOf(sum, decimals));
   }
 
-  /** All kinds are told from the start, so that the first event of a kind is seen as a change. */
-  private void addNotices(Labels labels, NodeNotices.Snapshot notices) {
-    SortedMap<String, Long> counts = new TreeMap<>();
-    for (NoticeKind kind : NoticeKind.values()) {
-      counts.put(kind.label(), 0L);
+  /** All kinds are told always, so that the first trouble of a kind is seen as a change. */
+  private void addTroubles(Labels labels, List<Trouble> troubles) {
+    for (Trouble.Kind kind : Trouble.Kind.values()) {
+      long count = troubles.stream().filter(trouble -> trouble.kind() == kind).count();
+      exposition.add(TROUBLES, labels.and("kind", kind.label()), count);
     }
-    for (Notice notice : notices.notices()) {
-      counts.merge(notice.kind(), notice.count(), Long::sum);
-    }
-    counts.forEach((kind, count) -> exposition.add(NOTICES, labels.and("kind", kind), count));
-    exposition.add(DROPPED, labels, notices.dropped());
   }
 }

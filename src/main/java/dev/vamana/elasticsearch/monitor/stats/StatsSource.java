@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.codec.BuildStatistics;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import java.util.List;
 
@@ -40,6 +40,6 @@ public interface StatsSource {
   /** Recall of sampled searches. */
   RecallStats recall();
 
-  /** Notices for the operator. */
-  NodeNotices.Snapshot notices();
+  /** What is wrong now. */
+  List<Trouble> troubles();
 }

@@ -18,7 +18,10 @@ import org.elasticsearch.tasks.Task;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.transport.TransportService;
 
-/** Collects the statistics of nodes. */
+/**
+ * Collects the statistics of nodes, on generic threads: the driver may block them, and a health
+ * report waits for the answer on a management thread.
+ */
 public final class TransportStatsAction
     extends TransportNodesAction<
         StatsRequest, StatsResponse, StatsRequest.OfNode, NodeStats, Void> {
@@ -39,13 +42,7 @@ public final class TransportStatsAction
       TransportService transport,
       ActionFilters filters,
       StatsSource source) {
-    super(
-        TYPE.name(),
-        cluster,
-        transport,
-        filters,
-        StatsRequest.OfNode::new,
-        threads.executor(ThreadPool.Names.MANAGEMENT));
+    super(TYPE.name(), cluster, transport, filters, StatsRequest.OfNode::new, threads.generic());
     this.source = source;
     this.threads = threads;
     this.since = threads.absoluteTimeInMillis();
@@ -87,7 +84,7 @@ public final class TransportStatsAction
                 ? gpu.memory(source.breaker(), source.ids(), source.builds())
                 : null,
             asked.contains(Metric.RECALL) ? source.recall() : null,
-            asked.contains(Metric.NOTICES) ? source.notices() : null,
+            asked.contains(Metric.HEALTH) ? source.troubles() : null,
             asked.contains(Metric.DEVICES) ? source.devices() : List.of());
     return new NodeStats(
         clusterService.localNode(),

@@ -125,16 +125,12 @@ public final class MetricsPage {
         only(text, "vamana_recall_ratio_high", asked, search.get("high").toString());
       }
     }
-    if (node.get("notices") instanceof Map<?, ?> notices) {
-      Map<String, Long> counts = new HashMap<>();
-      for (Object notice : (List<?>) notices.get("list")) {
-        Map<?, ?> members = (Map<?, ?>) notice;
-        counts.merge(
-            (String) members.get("kind"), ((Number) members.get("count")).longValue(), Long::sum);
-      }
-      for (MetricsText.Sample sample : text.families().get("vamana_notices").samples()) {
+    if (node.get("health") instanceof List<?> troubles) {
+      for (MetricsText.Sample sample : text.families().get("vamana_troubles").samples()) {
         if (sample.labels().get("node").equals(id)) {
-          long count = counts.getOrDefault(sample.labels().get("kind"), 0L);
+          String kind = sample.labels().get("kind");
+          long count =
+              troubles.stream().filter(each -> ((Map<?, ?>) each).get("kind").equals(kind)).count();
           check(sample.value().longValueExact() == count, sample.toString());
         }
       }

@@ -2,8 +2,7 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import static org.apache.lucene.tests.util.LuceneTestCase.random;
 
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.Notice;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import dev.vamana.search.ExecutorRegistry;
 import java.net.InetAddress;
@@ -214,12 +213,10 @@ final class FullStatistics {
             List.of(
                 new RecallStats.Row("photos", "v", 10, 100, 412, 0.93124, 0.9221, 0.9394),
                 new RecallStats.Row("photos", "w", 1, 10, 7, 1, 0.6457, 1))),
-        new NodeNotices.Snapshot(
-            List.of(
-                new Notice("gpu_lost", "gpu", "it fell off", 3, 1000),
-                new Notice("stock_field", "i/a", "flat", 2, 1000),
-                new Notice("stock_field", "i/b", "flat", 5, 1000)),
-            2),
+        List.of(
+            new Trouble(Trouble.Kind.GPU_LOST, "gpu", "it fell off"),
+            new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "i", "forgotten"),
+            new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "j", "forgotten")),
         List.of(
             new DeviceSection(
                 device,

@@ -1,8 +1,7 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.Notice;
+import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import java.io.IOException;
 import java.net.InetAddress;
@@ -77,15 +76,14 @@ public class NodeStatsTests extends LuceneTestCase {
             optional(random, 101),
             optional(random, 1_000_000),
             optional(random, 100));
-    List<Notice> notices = new ArrayList<>();
+    List<Trouble> troubles = new ArrayList<>();
+    Trouble.Kind[] kinds = Trouble.Kind.values();
     for (int i = random.nextInt(3); i > 0; i--) {
-      notices.add(
-          new Notice(
-              "kind" + random.nextInt(9),
+      troubles.add(
+          new Trouble(
+              kinds[random.nextInt(kinds.length)],
               "subject",
-              TestUtil.randomUnicodeString(random),
-              1 + random.nextInt(1000),
-              random.nextInt()));
+              TestUtil.randomUnicodeString(random)));
     }
     StateStats.State[] states = StateStats.State.values();
     return new NodeStats.Sections(
@@ -118,7 +116,7 @@ public class NodeStatsTests extends LuceneTestCase {
         sometimes(random, randomCounters(random, 2)),
         sometimes(random, randomCounters(random, 1)),
         sometimes(random, randomRecall(random)),
-        sometimes(random, new NodeNotices.Snapshot(notices, random.nextInt(10))));
+        sometimes(random, troubles));
   }
 
   private static RecallStats randomRecall(Random random) {
@@ -282,8 +280,7 @@ public class NodeStatsTests extends LuceneTestCase {
             null,
             Counters.of(Map.of("x", 3L)),
             null,
-            new NodeNotices.Snapshot(
-                List.of(new Notice("gpu_lost", "gpu", "it fell off", 3, 1000)), 2));
+            List.of(new Trouble(Trouble.Kind.GPU_LOST, "gpu", "it fell off")));
     StatsResponse response =
         new StatsResponse(
             new ClusterName("c"),
@@ -313,23 +310,8 @@ public class NodeStatsTests extends LuceneTestCase {
             Map.of("enabled", "auto", "state", "ready", "usable", true),
             "memory",
             Map.of("x", 3),
-            "notices",
-            Map.of(
-                "dropped",
-                2,
-                "list",
-                List.of(
-                    Map.of(
-                        "kind",
-                        "gpu_lost",
-                        "subject",
-                        "gpu",
-                        "message",
-                        "it fell off",
-                        "count",
-                        3,
-                        "first_in_millis",
-                        1000)))),
+            "health",
+            List.of(Map.of("kind", "gpu_lost", "subject", "gpu", "message", "it fell off"))),
         nodes.get("one"));
   }
 
@@ -349,7 +331,7 @@ public class NodeStatsTests extends LuceneTestCase {
             IllegalArgumentException.class, () -> Metric.of(List.of("state", "gpu", "Device")));
     assertEquals(
         "path parameter [metric] has unknown metrics [Device, gpu]; known are [_all, build, device,"
-            + " devices, executor, memory, notices, recall, residency, state, training]",
+            + " devices, executor, health, memory, recall, residency, state, training]",
         unknown.getMessage());
     expectThrows(IllegalArgumentException.class, () -> Metric.of(List.of()));
   }

@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
 import dev.vamana.elasticsearch.monitor.openmetrics.MetricsPage;
 import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
 import dev.vamana.search.ExecutorRegistry;
@@ -58,7 +57,7 @@ public class StatsMetricsTests extends LuceneTestCase {
             FullStatistics.training(),
             gpu.memory(FullStatistics.counters("used_in_bytes")),
             null,
-            new NodeNotices.Snapshot(List.of(), 0));
+            List.of());
     MetricsText text =
         assertSameAsJson(
             FullStatistics.response(

@@ -5,44 +5,39 @@ import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.NodeNotices;
-import dev.vamana.elasticsearch.monitor.NoticeKind;
 import dev.vamana.search.SegmentView;
-import java.util.Set;
-import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicBoolean;
 import org.apache.lucene.index.CorruptIndexException;
 import org.elasticsearch.logging.LogManager;
 import org.elasticsearch.logging.Logger;
 
-/** Logs events of the GPU and records them as notices for the operator. */
-final class GpuNotices implements GpuListener {
-  private static final Logger logger = LogManager.getLogger(GpuNotices.class);
+/** Logs events of the GPU. */
+final class GpuLog implements GpuListener {
+  private static final Logger logger = LogManager.getLogger(GpuLog.class);
 
   private static final String GPU = "gpu";
 
-  private final NodeNotices notices;
   private final DamagedFiles damaged;
   private final String gpu;
   private final Runnable changed;
-  // not from the notices, which may have no room for the first event
-  private final Set<NoticeKind> logged = ConcurrentHashMap.newKeySet();
+  private final AtomicBoolean refused = new AtomicBoolean();
+  private final AtomicBoolean failed = new AtomicBoolean();
 
-  GpuNotices(NodeNotices notices, DamagedFiles damaged) {
-    this(notices, damaged, GPU, () -> {});
+  GpuLog(DamagedFiles damaged) {
+    this(damaged, GPU, () -> {});
   }
 
   /**
    * Makes a listener of one of several devices.
    *
-   * @param ordinal number of the device, which notices and the log name
+   * @param ordinal number of the device, which the log names
    * @param changed run when the device is lost or comes back
    */
-  GpuNotices(NodeNotices notices, DamagedFiles damaged, int ordinal, Runnable changed) {
-    this(notices, damaged, GPU + " " + ordinal, changed);
+  GpuLog(DamagedFiles damaged, int ordinal, Runnable changed) {
+    this(damaged, GPU + " " + ordinal, changed);
   }
 
-  private GpuNotices(NodeNotices notices, DamagedFiles damaged, String gpu, Runnable changed) {
-    this.notices = notices;
+  private GpuLog(DamagedFiles damaged, String gpu, Runnable changed) {
     this.damaged = damaged;
     this.gpu = gpu;
     this.changed = changed;
@@ -50,7 +45,6 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void fallback(FallbackReason reason, String detail) {
-    notices.add(NoticeKind.GPU_FALLBACK, reason.statisticsName(), detail);
     logger.warn(
         "the CPU answers searches that the GPU could not: {}, {} (logged once per reason;"
             + " GET /_vamana/stats has the counts)",
@@ -60,7 +54,6 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void lost(GpuException cause, long retryMillis) {
-    notices.add(NoticeKind.GPU_LOST, gpu, cause.getMessage());
     logger.warn(
         "[{}] the GPU's context is lost, the CPU answers its searches; next attempt in {} ms: {}",
         gpu,
@@ -88,8 +81,7 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void refused(String segment, GpuException cause) {
-    notices.add(NoticeKind.PLACEMENT_REFUSED, gpu, segment + ": " + cause.getMessage());
-    if (logged.add(NoticeKind.PLACEMENT_REFUSED)) {
+    if (refused.compareAndSet(false, true)) {
       logger.warn(
           "the driver refused a placement of {}, trying others: {} (logged once;"
               + " GET /_vamana/stats has the counts)",
@@ -100,8 +92,7 @@ final class GpuNotices implements GpuListener {
 
   @Override
   public void uploadFailed(String segment, Throwable cause) {
-    notices.add(NoticeKind.UPLOAD_FAILED, gpu, segment + ": " + cause);
-    if (logged.add(NoticeKind.UPLOAD_FAILED)) {
+    if (failed.compareAndSet(false, true)) {
       logger.warn(
           "{} cannot be uploaded to the GPU and is searched on the CPU: {} (logged once;"
               + " GET /_vamana/stats has the counts)",

@@ -1,0 +1,83 @@
+package dev.vamana.elasticsearch.monitor.stats;
+
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.Trouble;
+import dev.vamana.elasticsearch.monitor.Trouble.Kind;
+import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
+import java.util.ArrayList;
+import java.util.List;
+import java.util.Locale;
+import java.util.function.LongSupplier;
+
+/** Finds out what is wrong on a node. Thread-safe. */
+public final class NodeHealth {
+  private static final double LEAST_RECALL = 0.9;
+  private static final long LATELY_MILLIS = 600_000;
+
+  private static final String GPU = "gpu";
+
+  private final DamagedFiles damaged;
+  private final LeftoverSegments leftovers;
+  private final LongSupplier clock;
+  private long unplaced;
+  private long unplacedAt = Long.MIN_VALUE;
+
+  /**
+   * Makes an instance.
+   *
+   * @param clock milliseconds, from any beginning
+   */
+  public NodeHealth(DamagedFiles damaged, LeftoverSegments leftovers, LongSupplier clock) {
+    this.damaged = damaged;
+    this.leftovers = leftovers;
+    this.clock = clock;
+  }
+
+  /** What is wrong now, with a node whose statistics are these. */
+  public List<Trouble> troubles(GpuStats gpu, RecallStats recall) {
+    List<Trouble> all = new ArrayList<>(damaged.troubles());
+    StateStats state = gpu.state();
+    if (state.reason() != null && state.state() != StateStats.State.OFF) {
+      boolean never = state.state() == StateStats.State.UNAVAILABLE;
+      all.add(new Trouble(never ? Kind.GPU_UNAVAILABLE : Kind.GPU_LOST, GPU, state.reason()));
+    }
+    addMemory(gpu, all);
+    for (RecallStats.Row row : recall.rows()) {
+      if (row.high() < LEAST_RECALL) {
+        all.add(new Trouble(Kind.LOW_RECALL, row.index() + "/" + row.field(), message(row)));
+      }
+    }
+    all.addAll(leftovers.troubles());
+    return List.copyOf(all);
+  }
+
+  private static String message(RecallStats.Row row) {
+    return String.format(
+        Locale.ROOT,
+        "recall is at most %.3f with k %d and num_candidates %d, by %d searches",
+        row.high(),
+        row.k(),
+        row.numCandidates(),
+        row.queries());
+  }
+
+  /** Counters only grow, so what they say now is what they have grown by lately. */
+  private synchronized void addMemory(GpuStats gpu, List<Trouble> all) {
+    Counters residency = gpu.residency();
+    Counters misses = residency == null ? null : residency.groups().get("misses");
+    Long count = misses == null ? null : misses.values().get("over_budget");
+    if (count == null) {
+      return;
+    }
+    long now = clock.getAsLong();
+    if (count != unplaced) {
+      unplaced = count;
+      unplacedAt = now;
+    }
+    if (count > 0 && now - unplacedAt < LATELY_MILLIS) {
+      String message = count + " times a search found a segment not there, since the node started";
+      all.add(new Trouble(Kind.DEVICE_MEMORY, GPU, message));
+    }
+  }
+}

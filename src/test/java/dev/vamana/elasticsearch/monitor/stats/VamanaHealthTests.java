@@ -1,0 +1,119 @@
+package dev.vamana.elasticsearch.monitor.stats;
+
+import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.DamagedFiles;
+import dev.vamana.elasticsearch.monitor.Trouble;
+import dev.vamana.elasticsearch.monitor.Trouble.Kind;
+import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
+import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
+import java.util.concurrent.atomic.AtomicLong;
+import org.apache.lucene.tests.util.LuceneTestCase;
+import org.elasticsearch.health.HealthIndicatorDetails;
+import org.elasticsearch.health.HealthIndicatorResult;
+import org.elasticsearch.health.HealthStatus;
+import org.junit.BeforeClass;
+
+public class VamanaHealthTests extends LuceneTestCase {
+
+  @BeforeClass
+  public static void readyServer() {
+    ServerClasses.ready();
+  }
+
+  private static final RecallStats NO_RECALL = recall();
+
+  private final AtomicLong clock = new AtomicLong();
+  private final NodeHealth health =
+      new NodeHealth(
+          new DamagedFiles(Runnable::run), new LeftoverSegments(Runnable::run), clock::get);
+
+  private static RecallStats recall(RecallStats.Row... rows) {
+    return new RecallStats(0, 0, new TreeMap<>(), List.of(rows));
+  }
+
+  private static GpuStats gpu(StateStats.State state, String reason, long misses) {
+    SortedMap<String, SortedMap<String, Long>> counters = new TreeMap<>();
+    counters.put(
+        "residency", new TreeMap<>(Map.of("misses_over_budget", misses, "segments_exact", 1L)));
+    return new GpuStats(
+        new StateStats("auto", state, reason, Counters.builder().build()), counters);
+  }
+
+  private List<Kind> kinds(GpuStats gpu, RecallStats recall) {
+    return health.troubles(gpu, recall).stream().map(Trouble::kind).toList();
+  }
+
+  public void testStatesOfTheGpu() {
+    assertEquals(List.of(), kinds(gpu(StateStats.State.READY, null, 0), NO_RECALL));
+    assertEquals(List.of(), kinds(gpu(StateStats.State.OFF, "it is off", 0), NO_RECALL));
+    GpuStats lost = gpu(StateStats.State.FAILED, "it fell off", 0);
+    assertEquals(
+        List.of(new Trouble(Kind.GPU_LOST, "gpu", "it fell off")),
+        health.troubles(lost, NO_RECALL));
+    // one of several
+    assertEquals(
+        List.of(Kind.GPU_LOST), kinds(gpu(StateStats.State.READY, "device 1: gone", 0), NO_RECALL));
+    assertEquals(
+        List.of(Kind.GPU_UNAVAILABLE),
+        kinds(gpu(StateStats.State.UNAVAILABLE, "no driver", 0), NO_RECALL));
+  }
+
+  public void testMemoryThatIsExhaustedLately() {
+    assertEquals(List.of(), kinds(gpu(StateStats.State.READY, null, 0), NO_RECALL));
+    GpuStats full = gpu(StateStats.State.READY, null, 5);
+    assertEquals(List.of(Kind.DEVICE_MEMORY), kinds(full, NO_RECALL));
+    clock.addAndGet(599_999);
+    assertEquals(List.of(Kind.DEVICE_MEMORY), kinds(full, NO_RECALL));
+    clock.incrementAndGet();
+    assertEquals(List.of(), kinds(full, NO_RECALL));
+    assertEquals(
+        List.of(Kind.DEVICE_MEMORY), kinds(gpu(StateStats.State.READY, null, 6), NO_RECALL));
+  }
+
+  public void testRecallThatIsCertainlyLow() {
+    GpuStats well = gpu(StateStats.State.READY, null, 0);
+    RecallStats.Row low = new RecallStats.Row("i", "low", 10, 50, 300, 0.85, 0.81, 0.89);
+    RecallStats.Row maybe = new RecallStats.Row("i", "maybe", 10, 50, 30, 0.85, 0.7, 0.92);
+    List<Trouble> troubles = health.troubles(well, recall(low, maybe));
+    assertEquals(1, troubles.size());
+    assertEquals(Kind.LOW_RECALL, troubles.get(0).kind());
+    assertEquals("i/low", troubles.get(0).subject());
+  }
+
+  private static NodeStats node(String name, Trouble... troubles) {
+    return FullStatistics.node(
+        name,
+        new NodeStats.Sections(null, null, null, null, null, null, null, null, List.of(troubles)));
+  }
+
+  public void testWhatIsHarmfulMakesTheReportYellow() {
+    VamanaHealth indicator = new VamanaHealth(null);
+    Trouble none = new Trouble(Kind.GPU_UNAVAILABLE, "gpu", "no driver");
+    HealthIndicatorResult well = indicator.of(List.of(node("a", none), node("b")), true, 10);
+    assertEquals(HealthStatus.GREEN, well.status());
+    assertEquals(List.of(), well.diagnosisList());
+    Trouble left = new Trouble(Kind.LEFTOVER_SEGMENTS, "i", "forgotten");
+    Trouble more = new Trouble(Kind.LEFTOVER_SEGMENTS, "j", "forgotten");
+    Trouble lost = new Trouble(Kind.GPU_LOST, "gpu", "it fell off");
+    List<NodeStats> nodes = List.of(node("a", left, more), node("b", lost), node("c", left));
+    HealthIndicatorResult ill = indicator.of(nodes, true, 2);
+    assertEquals(HealthStatus.YELLOW, ill.status());
+    assertEquals("Vector searches have trouble: gpu_lost, leftover_segments", ill.symptom());
+    assertEquals(
+        List.of("gpu_lost", "leftover_segments"),
+        ill.diagnosisList().stream().map(each -> each.definition().id()).toList());
+    assertEquals(
+        List.of("a", "c"),
+        ill.diagnosisList().get(1).affectedResources().get(0).getNodes().stream()
+            .map(each -> each.getId())
+            .toList());
+    assertEquals(2, ill.impacts().size());
+    HealthIndicatorResult brief = indicator.of(nodes, false, 2);
+    assertEquals(HealthStatus.YELLOW, brief.status());
+    assertSame(HealthIndicatorDetails.EMPTY, brief.details());
+  }
+}
