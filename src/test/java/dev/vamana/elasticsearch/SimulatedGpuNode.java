@@ -34,8 +34,12 @@ final class SimulatedGpuNode {
         List.of(
             "dev/vamana/elasticsearch/(ForwardingPlugin|SimulatedGpuPlugin|CopyGate).*",
             "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
-            "dev/vamana/cuda/kernel/Host(Kernels|Library).*"),
-        Map.of(SimulatedGpuPlugin.LIBRARY, library));
+            "dev/vamana/cuda/kernel/(Host(Kernels|Library)|SimtKernels).*"),
+        Map.of(
+            SimulatedGpuPlugin.LIBRARY,
+            library,
+            SimulatedGpuPlugin.FIBERS,
+            library.resolveSibling(SimulatedGpuPlugin.FIBERS)));
   }
 
   /** Lets copies to the device wait, or go on. */

@@ -4,7 +4,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
-import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
 import java.io.IOException;
@@ -20,11 +19,12 @@ import org.elasticsearch.features.NodeFeature;
 import org.elasticsearch.rest.RestHandler;
 
 /**
- * Our plugin on a machine whose two GPUs are simulated: their kernels run on the CPU, out of a
- * library that lies in the plugin's folder.
+ * Our plugin on a machine whose two GPUs are simulated: their kernels run on the CPU, out of
+ * libraries that lie in the plugin's folder.
  */
 public final class SimulatedGpuPlugin extends ForwardingPlugin {
   static final String LIBRARY = "libvamana-host.so";
+  static final String FIBERS = "libvamana-simt.so";
   private static final long DEVICE_BYTES = 1L << 28;
 
   private final Simulated machine;
@@ -43,7 +43,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
   private static final class Simulated implements CudaDevices.Machine {
     private final RegisteredPages pages = new RegisteredPages();
     private final CopyGate gate = new CopyGate();
-    private Path hostKernels;
+    private Path folder;
 
     @Override
     public List<Integer> find(GpuSettings settings) {
@@ -55,7 +55,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
     @Override
     public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
       return () -> {
-        HostKernels kernels = HostKernels.of(HostLibrary.load(hostKernels));
+        HostKernels kernels = HostKernels.load(folder.resolve(LIBRARY), folder.resolve(FIBERS));
         return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal));
       };
     }
@@ -64,7 +64,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
   @Override
   public Collection<?> createComponents(PluginServices services) {
     Path plugins = services.environment().pluginsDir();
-    machine.hostKernels = plugins.resolve("vamana").resolve(LIBRARY);
+    machine.folder = plugins.resolve("vamana");
     return super.createComponents(services);
   }
 

@@ -17,8 +17,10 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
+import java.util.HashMap;
 import java.util.IdentityHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.concurrent.locks.LockSupport;
 
 /**
@@ -40,7 +42,9 @@ public final class CallPlanner {
   private final Families families;
   private final boolean single;
   private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private final IdentityHashMap<WorkItem.Terms, Decision> decisions = new IdentityHashMap<>();
+  private final Map<Request, Decision> decisions = new HashMap<>();
+  private WorkItem.Terms last;
+  private Decision lastDecision;
   private Routes.Known first;
 
   /**
@@ -83,16 +87,45 @@ public final class CallPlanner {
    * @param wanted false for items that were sent ahead: they are dropped unless the device has
    *     their segment
    */
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
-    Decision decision = decisions.get(item.terms());
-    if (decision == null) {
-      decision = decide(item, sizes.together(item), wanted);
-      decisions.put(item.terms(), decision);
+    if (item.terms() != last) {
+      last = item.terms();
+      Request request = new Request(last);
+      lastDecision = decisions.get(request);
+      if (lastDecision == null) {
+        lastDecision = decide(item, sizes.together(item), wanted);
+        decisions.put(request, lastDecision);
+      }
     }
-    if (decision.reason() != null && wanted) {
-      counters.fallback(decision.reason(), count, decision.detail());
+    if (lastDecision.reason() != null && wanted) {
+      counters.fallback(lastDecision.reason(), count, lastDecision.detail());
     }
-    return decision;
+    return lastDecision;
+  }
+
+  /** Key of items that differ only in their query, also if each has terms of its own. */
+  private record Request(WorkItem.Terms terms) {
+
+    // the same bitset object, not an equal one
+    @Override
+    @SuppressWarnings("ReferenceEquality")
+    public boolean equals(Object other) {
+      return other instanceof Request request
+          && request.terms.segment() == terms.segment()
+          && request.terms.k() == terms.k()
+          && request.terms.acceptedOrdinals() == terms.acceptedOrdinals()
+          && request.terms.acceptedCount() == terms.acceptedCount()
+          && request.terms.visitLimit() == terms.visitLimit()
+          && request.terms.entryPoints().length == terms.entryPoints().length
+          && request.terms.walk().equals(terms.walk());
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(terms.segment())
+          + System.identityHashCode(terms.acceptedOrdinals());
+    }
   }
 
   /** Returns the route of a single query's first item; null if nothing was decided about it. */

@@ -4,6 +4,7 @@ import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.nio.file.Path;
 import java.util.List;
 
 /**
@@ -17,19 +18,24 @@ public final class HostKernels implements SimulatedKernels {
   private final HostLibrary host;
   private final SimtKernels fibers;
 
-  private HostKernels(HostLibrary host) {
+  private HostKernels(HostLibrary host, Path fibers) {
     this.host = host;
-    this.fibers = SimtKernels.of(this, 0, true);
+    this.fibers = SimtKernels.of(this, fibers, 0, true);
   }
 
   /** Loads them; see {@link HostLibrary#load} for when tests are skipped. */
   public static HostKernels load() {
-    return new HostKernels(HostLibrary.load());
+    return new HostKernels(HostLibrary.load(), SimtKernels.library());
   }
 
-  /** Kernels of a library. */
-  public static HostKernels of(HostLibrary host) {
-    return new HostKernels(host);
+  /**
+   * Loads them from elsewhere.
+   *
+   * @param host the library of walks and searches of lists for one thread
+   * @param fibers the library of simulated threads
+   */
+  public static HostKernels load(Path host, Path fibers) {
+    return new HostKernels(HostLibrary.load(host), fibers);
   }
 
   @Override

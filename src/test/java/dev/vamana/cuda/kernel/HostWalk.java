@@ -182,7 +182,7 @@ final class HostWalk implements AutoCloseable {
             .set("center", center)
             .set("facts", facts)
             .set("result", result.memory());
-    HostKernels.load().launch("convert_byte", convert.memory());
+    HostKernels.load().find("convert_byte").run(2, 256, 0, convert.memory());
     boolean whole =
         wholeCopies
             && segment.similarity() == VectorSimilarityFunction.EUCLIDEAN

@@ -54,21 +54,27 @@ public final class SimtKernels implements SimulatedKernels {
    * @param oneByOne whether each block begins when the one before has ended
    */
   public static SimtKernels load(long seed, boolean oneByOne) {
-    return of(HostKernels.load(), seed, oneByOne);
+    return of(HostKernels.load(), library(), seed, oneByOne);
   }
 
   /** As {@link #load}, with the checks of launches. */
-  static SimtKernels of(HostKernels checks, long seed, boolean oneByOne) {
-    return new SimtKernels(checks, functions(SimtLibrary.class), seed, oneByOne);
+  static SimtKernels of(HostKernels checks, Path library, long seed, boolean oneByOne) {
+    return new SimtKernels(
+        checks, Native.load(library.toString(), SimtLibrary.class), seed, oneByOne);
   }
 
   /** Loads functions of the library of simulated threads. */
   static <T extends Library> T functions(Class<T> functions) {
+    return Native.load(library().toString(), functions);
+  }
+
+  /** Returns the file of the library of simulated threads. */
+  static Path library() {
     Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
     if (Files.exists(file) == false) {
       throw new AssertionError(file + " is missing: run native-kernels/build-host");
     }
-    return Native.load(file.toString(), functions);
+    return file;
   }
 
   /** Returns how many launches simulated threads have carried out. */
