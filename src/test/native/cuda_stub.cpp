@@ -2,6 +2,8 @@
 // come from the host library named by VAMANA_HOST_LIBRARY. It lets tests run the Java side of the
 // driver as it is. Device memory is VAMANA_STUB_BYTES, 256 MiB if not given.
 #include <dlfcn.h>
+#include <sys/uio.h>
+#include <unistd.h>
 #include <cuda.h>
 
 #include <algorithm>
@@ -77,8 +79,20 @@ size_t used_bytes() {
   return used;
 }
 
-// Parameter of the only kernels that the tests launch, probe_copy and probe_trap.
-constexpr uint32_t kProbeBytes = 40;
+// A kernel's parameter, whose size the driver's function is not told: all that can be read there.
+struct Parameter {
+  static constexpr size_t kPiece = 8;
+  uint8_t bytes[1024] = {};
+
+  explicit Parameter(void* from) {
+    iovec remote[sizeof bytes / kPiece];
+    for (size_t i = 0; i < sizeof bytes / kPiece; i++) {
+      remote[i] = {static_cast<uint8_t*>(from) + i * kPiece, kPiece};
+    }
+    iovec local = {bytes, sizeof bytes};
+    process_vm_readv(getpid(), &local, 1, remote, sizeof bytes / kPiece, 0);
+  }
+};
 
 void* host_symbol(const char* name) {
   static void* library = dlopen(std::getenv("VAMANA_HOST_LIBRARY"), RTLD_NOW);
@@ -463,7 +477,8 @@ STUB cuLaunchKernel(CUfunction function, unsigned int blocks_x, unsigned int blo
     auto launch = reinterpret_cast<const char* (*)(const char*, const void*, uint32_t, uint32_t, uint32_t,
                                                    uint32_t, uint64_t, uint32_t)>(
         host_symbol("vamana_simt_launch"));
-    if (launch(function->name.c_str(), parameters[0], kProbeBytes, blocks_x, threads_x, shared_bytes,
+    const Parameter parameter(parameters[0]);
+    if (launch(function->name.c_str(), parameter.bytes, sizeof parameter.bytes, blocks_x, threads_x, shared_bytes,
                0, 1) != nullptr) {
       context->lost = CUDA_ERROR_LAUNCH_FAILED;
     }

@@ -1,5 +1,11 @@
 // Stands in for libnvrtc.so.12: "compiles" every program to four bytes that the stand-in of the driver
-// takes for machine code. The module probe.cu gets its kernels, others get one of their own name.
+// takes for machine code. The module convert.cu gets all kernels of the library of simulated threads, others get one of
+// their own name.
+#include <dlfcn.h>
+#include <elf.h>
+#include <link.h>
+
+#include <cstdlib>
 #include <cstring>
 #include <string>
 
@@ -15,11 +21,37 @@ struct Program {
 // The first bytes of machine code in ELF.
 constexpr char kImage[] = {0x7F, 'E', 'L', 'F'};
 
-std::string kernels_of(const std::string& name) {
-  if (name == "probe.cu") {
-    return ".visible .entry probe_copy(\n.visible .entry probe_trap(\n";
+// Entries of all functions of the library with C names.
+std::string all_kernels() {
+  void* library = dlopen(std::getenv("VAMANA_HOST_LIBRARY"), RTLD_NOW);
+  link_map* map = nullptr;
+  if (library == nullptr || dlinfo(library, RTLD_DI_LINKMAP, &map) != 0) {
+    return "";
   }
-  return ".visible .entry only_of_" + name.substr(0, name.find('.')) + "(\n";
+  const ElfW(Sym)* symbols = nullptr;
+  const char* names = nullptr;
+  for (const ElfW(Dyn)* entry = map->l_ld; entry->d_tag != DT_NULL; entry++) {
+    if (entry->d_tag == DT_SYMTAB) {
+      symbols = reinterpret_cast<const ElfW(Sym)*>(entry->d_un.d_ptr);
+    } else if (entry->d_tag == DT_STRTAB) {
+      names = reinterpret_cast<const char*>(entry->d_un.d_ptr);
+    }
+  }
+  std::string ptx;
+  // the names lie behind the symbols
+  for (; reinterpret_cast<const char*>(symbols) < names; symbols++) {
+    const std::string name = names + symbols->st_name;
+    if (ELF64_ST_TYPE(symbols->st_info) == STT_FUNC && symbols->st_shndx != SHN_UNDEF && name.rfind("_", 0) != 0 &&
+        name.rfind("vamana_", 0) != 0) {
+      ptx += ".visible .entry " + name + "(\n";
+    }
+  }
+  return ptx;
+}
+
+std::string kernels_of(const std::string& name) {
+  return name == "convert.cu" ? all_kernels()
+                              : ".visible .entry only_of_" + name.substr(0, name.find('.')) + "(\n";
 }
 
 }  // namespace
