@@ -71,7 +71,7 @@ public class SamplesTests extends LuceneTestCase {
     float[] scores = right.scores().clone();
     scores[rank] *= 1.00001f;
     assertNull(Samples.wrongAnswer(item, new WorkResult(right.ordinals(), scores, 0, true)));
-    for (float wrong : new float[] {1.02f * right.scores()[rank], 0, Float.NaN}) {
+    for (float wrong : new float[] {1e-6f * right.scores()[rank], 0, Float.NaN}) {
       scores[rank] = wrong;
       assertNotNull(Samples.wrongAnswer(item, new WorkResult(right.ordinals(), scores, 0, true)));
     }

@@ -63,7 +63,8 @@ final class OpenGpu implements Gpu {
   private final Placement placement;
   private final BatchOptions batches;
   private final PlanOptions plans;
-  private final MemoryLimit deviceMemory;
+  // until the segments are there: lists come without raw vectors if there is no room for these
+  private MemoryLimit deviceMemory;
 
   private OpenGpu(
       AtomicReference<CudaDriver> driver,
@@ -195,6 +196,11 @@ final class OpenGpu implements Gpu {
         presence = executor.presence(view);
       }
     }
+    if (deviceMemory.equals(DEVICE_MEMORY) == false) {
+      // launches need scratch
+      deviceMemory = DEVICE_MEMORY;
+      batches(0, 0);
+    }
   }
 
   @Override
@@ -250,7 +256,8 @@ final class OpenGpu implements Gpu {
         statistics.counter("batches", "launches"),
         statistics.counter("batches", "distances"),
         statistics.counter("batches", "steps"),
-        statistics.counter("residency", "device_bytes"),
+        statistics.counter("residency", "device_bytes")
+            - statistics.counter("residency", "scratch_bytes"),
         statistics.counter("residency", "page_cache_bytes"));
   }
 
