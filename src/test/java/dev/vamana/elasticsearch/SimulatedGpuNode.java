@@ -75,13 +75,16 @@ final class SimulatedGpuNode {
         .values().stream().mapToLong(value -> ((Number) value).longValue()).sum();
   }
 
-  /** A number when it has come to zero, or after a minute. */
-  static long awaitZero(RunningNode node, String... path) throws IOException {
+  /** Device memory of segments when it has come to zero, or after a minute. */
+  static long awaitNoSegments(RunningNode node) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
-    long value = counter(node, path);
-    while (value > 0 && System.nanoTime() < deadline) {
-      value = counter(node, path);
-    }
+    long value;
+    do {
+      // lanes keep their scratch
+      value =
+          counter(node, "memory", "device", "used_in_bytes")
+              - counter(node, "memory", "scratch", "used_in_bytes");
+    } while (value != 0 && System.nanoTime() < deadline);
     return value;
   }
 }
