@@ -4,6 +4,7 @@ import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
+import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.plan.CostModel;
@@ -151,8 +152,12 @@ public class GpuSuiteTests extends LuceneTestCase {
   /** Compares two simulated devices with one, over few vectors. */
   private List<Map<String, Object>> compareDevices(VamanaParameters parameters) throws Exception {
     Path home = createTempDir();
+    RegisteredPages pages = new RegisteredPages();
     IntFunction<Supplier<CudaDriver>> drivers =
-        ordinal -> () -> abandonable(new SimulatedDriver(HostKernels.load(), 1L << 30, true));
+        ordinal ->
+            () ->
+                abandonable(
+                    new SimulatedDriver(HostKernels.load(), 1L << 30, true).in(pages, ordinal));
     run(
         home,
         new DevicesStage("clustered", drivers, parameters),
