@@ -64,9 +64,9 @@ extern "C" __global__ void __launch_bounds__(kFetchThreads)
   }
 }
 
-// A step: the neighbours that were not seen before (section 4.4), their distances (4.5), those that the
-// worklist would take sorted (4.7) and merged (4.8), and the next parents. A walk that has ended changes
-// no more. Shared memory: step_shared_bytes.
+// A step finds the neighbours that the walk has not seen (section 4.4) and their distances (4.5), sorts the
+// candidates that the worklist would take (4.7), merges them (4.8) and picks the next parents. A walk that has
+// ended does not change. Shared memory: step_shared_bytes.
 extern "C" __global__ void __launch_bounds__(kFetchThreads)
     host_fetch_step(const __grid_constant__ HostFetch p) {
   __shared__ uint32_t fresh;

@@ -70,8 +70,8 @@ inline uint32_t shared_address(const void* pointer) {
   return static_cast<uint32_t>(static_cast<const uint8_t*>(pointer) - block_memory());
 }
 
-// Each lane has the address of a row of 8 halves, eight lanes those of a matrix, and gets two halves of row lane / 4 of
-// each of the four matrices.
+// Loads four matrices of 8 x 8 halves. Each lane passes the address of one row, so eight lanes pass one matrix. Each
+// lane gets two halves of row lane / 4 of each matrix.
 inline void load_matrices(uint32_t (&r)[4], uint32_t address) {
   uint4 row;
   std::memcpy(&row, block_memory() + address, sizeof row);

@@ -1,5 +1,5 @@
-// What tests of a driver launch: probe_copy, and probe_trap, which fails. Each takes a Probe by value and works with
-// any number of blocks.
+// Parameter of the kernels that tests of a driver launch: probe_copy, and probe_trap, which fails. Each kernel takes a
+// Probe by value and works with any number of blocks.
 #pragma once
 
 #include <cstdint>

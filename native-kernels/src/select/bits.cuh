@@ -94,8 +94,8 @@ struct Candidates {
   }
 };
 
-// Reads a part of a row. After a sorting, columns of earlier tiles are lower, so that of later keys that equal the k-th
-// best none is wanted.
+// Reads a part of a row. Columns of earlier tiles are lower after a sorting, so later keys that equal the k-th best key
+// are not wanted.
 template <int B, int V, typename Best>
 __device__ __forceinline__ void scan_part(const Row& row, Best& best) {
   const uint32_t step = B * 4 * V;

@@ -23,10 +23,10 @@ import org.apache.lucene.index.SegmentWriteState;
  * no-argument instance, which it finds by name; reading needs no parameters.
  *
  * <p>Lucene's {@link org.apache.lucene.search.knn.KnnSearchStrategy.Hnsw} has a threshold for
- * filters. It chooses between two ways of searching an HNSW graph, of which one looks at accepted
- * nodes only, and has no meaning here: a walk passes the nodes that a filter rejects, whatever
- * their share, and where few are accepted all of them are scored instead, if that is expected to be
- * faster. Patience and seeds of a strategy are heeded.
+ * filters. The threshold chooses between two searches of an HNSW graph, one of which looks at
+ * accepted nodes only. It has no meaning here: a walk passes the nodes that a filter rejects,
+ * whatever their share, and where few are accepted all of them are scored instead, if that is
+ * expected to be faster. Patience and seeds of a strategy are heeded.
  *
  * <p>Numbers are little-endian. Every file begins with an index header and ends with a footer
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format

@@ -2,12 +2,8 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.ResidentBits;
-import dev.vamana.vectors.ArrayCopy;
-import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.FixedBitSet;
 
 /**
  * Accepted ordinals that kernels can read, shared by all items of a call with the same {@link Bits}
@@ -51,33 +47,16 @@ final class AcceptedBits {
       return new AcceptedBits(accepted, null, there);
     }
     int size = segment.view().size();
-    int words = FixedBitSet.bits2words(size);
-    long bytes = (long) words * Long.BYTES;
+    long bytes = ResidentBits.bytes(size);
     StagingPool.Block block = staging.allocate(bytes);
     if (block == null) {
       return null;
     }
-    write(accepted, size, words, block.segment());
+    ResidentBits.write(accepted, size, block.segment());
     boolean pays =
         lookups * LOOKUP_BYTES > bytes
             || segment.view().acceptedOrdinals().shared(accepted) != null;
     return new AcceptedBits(accepted, block, places != null && pays ? places.reserve() : null);
-  }
-
-  private static void write(Bits accepted, int size, int words, MemorySegment target) {
-    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
-      ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
-      return;
-    }
-    for (int word = 0; word < words; word++) {
-      long value = 0;
-      for (int o = word << 6, end = Math.min(size, o + 64); o < end; o++) {
-        if (accepted.get(o)) {
-          value |= 1L << o;
-        }
-      }
-      target.setAtIndex(ValueLayout.JAVA_LONG, word, value);
-    }
   }
 
   /** Returns the address from which kernels read the bits. */

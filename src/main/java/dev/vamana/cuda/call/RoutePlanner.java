@@ -46,17 +46,23 @@ final class RoutePlanner {
    *
    * @param segment their segment, which is on the device
    * @param before what was decided for such items before, on whatever grounds; or null
-   * @param single whether the items are those of a single query
+   * @param single whether the items belong to a single query
    */
   Routes.Known plan(Asked asked, HeldSegment segment, Routes.Known before, boolean single)
       throws IOException {
     Route route = route(asked, segment, before);
+    if (single
+        && before != null
+        && before.window() == who.window()
+        && route.equals(before.route())) {
+      return before;
+    }
     Workload alone = single ? route.alone() : null;
     WhoAnswers.Kind kind =
         alone == null ? null : who.kind(asked.view().family(), alone, session.chooser);
     double work = alone == null ? 0 : session.chooser.cpuNanos(alone);
     Routes.Known now = new Routes.Known(route, kind, work, who.window());
-    if (single && now.equals(before) == false) {
+    if (single) {
       routes.remember(asked.item(), now);
     }
     return now;

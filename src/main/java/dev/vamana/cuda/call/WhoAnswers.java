@@ -140,7 +140,7 @@ public final class WhoAnswers {
   }
 
   /** Returns about how many callers wait at the same time. */
-  public double callers() {
+  double callers() {
     return callers;
   }
 

@@ -1,7 +1,11 @@
 package dev.vamana.cuda.memory;
 
+import dev.vamana.vectors.ArrayCopy;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.lang.ref.WeakReference;
 import org.apache.lucene.util.Bits;
+import org.apache.lucene.util.FixedBitSet;
 
 /**
  * Bits of accepted ordinals beside a segment on the device, which stay there from one call to the
@@ -28,6 +32,34 @@ public final class ResidentBits {
   public ResidentBits(long address, long bytes) {
     for (int i = 0; i < PLACES; i++) {
       places[i] = new Place(address + i * bytes);
+    }
+  }
+
+  /** Returns the bytes of a bit for each of {@code size} ordinals, in whole words. */
+  public static long bytes(int size) {
+    return (long) FixedBitSet.bits2words(size) * Long.BYTES;
+  }
+
+  /**
+   * Writes accepted ordinals as 64-bit words in ascending order.
+   *
+   * @param size number of ordinals
+   * @param target {@link #bytes} of native memory
+   */
+  public static void write(Bits accepted, int size, MemorySegment target) {
+    int words = FixedBitSet.bits2words(size);
+    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
+      ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
+      return;
+    }
+    for (int word = 0; word < words; word++) {
+      long value = 0;
+      for (int o = word << 6, end = Math.min(size, o + 64); o < end; o++) {
+        if (accepted.get(o)) {
+          value |= 1L << o;
+        }
+      }
+      target.setAtIndex(ValueLayout.JAVA_LONG, word, value);
     }
   }
 

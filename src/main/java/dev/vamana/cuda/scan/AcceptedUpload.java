@@ -4,10 +4,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.ResidentBits;
-import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -116,7 +114,7 @@ final class AcceptedUpload {
     for (Fresh each : fresh) {
       long own = bytes(each.job);
       MemorySegment source = host.asSlice(at, own);
-      write(each.job, source);
+      ResidentBits.write(each.job.accepted(), each.job.segment().view().size(), source);
       if (each.place == null) {
         addresses.set(each.index, next);
         next += own;
@@ -140,27 +138,8 @@ final class AcceptedUpload {
     fresh.clear();
   }
 
-  private static int words(ScanTicket.Job job) {
-    return FixedBitSet.bits2words(job.segment().view().size());
-  }
-
   private static long bytes(ScanTicket.Job job) {
-    return (long) words(job) * Long.BYTES;
-  }
-
-  private static void write(ScanTicket.Job job, MemorySegment target) {
-    Bits accepted = job.accepted();
-    int words = words(job);
-    if (accepted instanceof FixedBitSet own && own.getBits().length >= words) {
-      ArrayCopy.toMemory(own.getBits(), 0, target, 0, words);
-      return;
-    }
-    target.fill((byte) 0);
-    int size = job.segment().view().size();
-    for (int o = next(accepted, 0, size); o < size; o = next(accepted, o + 1, size)) {
-      long word = target.getAtIndex(ValueLayout.JAVA_LONG, o >> 6);
-      target.setAtIndex(ValueLayout.JAVA_LONG, o >> 6, word | 1L << o);
-    }
+    return ResidentBits.bytes(job.segment().view().size());
   }
 
   /** Frees everything, which must not be in use. */

@@ -87,7 +87,9 @@ public record SelectMethod(Family family, int size, int partitions) {
     return digits == null ? otherwise : Integer.parseInt(digits);
   }
 
-  /** Whether it leaves sorted results; those of others are sorted by a further launch. */
+  /**
+   * Whether the method leaves sorted results. A further launch sorts the results of other methods.
+   */
   public boolean sorts() {
     return family == Family.BITS;
   }

@@ -52,10 +52,10 @@ public final class Samples {
 
   /** Scores the hits of a search again. */
   public static String wrongAnswer(WorkItem item, WorkResult found) throws IOException {
-    WorkResult expected = CpuExecutor.rerank(item, found.ordinals(), 0, true);
     if (Arrays.stream(found.ordinals()).distinct().count() < found.ordinals().length) {
       return "a search found an ordinal twice";
     }
+    WorkResult expected = CpuExecutor.rerank(item, found.ordinals(), 0, true);
     for (int rank = 0; rank < found.scores().length; rank++) {
       float score = found.scores()[rank];
       float right = expected.scores()[rank];

@@ -73,8 +73,8 @@ public final class SelfTest {
   }
 
   /**
-   * What a session searches with. The lane of host fetch is missing: it would keep memory and
-   * threads that few nodes need.
+   * The parts with which a session searches. The lane of host fetch is missing: it would keep
+   * memory and threads that few nodes need.
    */
   public record Lanes(
       CudaDriver driver,
@@ -114,8 +114,8 @@ public final class SelfTest {
   }
 
   /**
-   * Returns items for other queries than those of the last call: a kernel that does nothing leaves
-   * the last answers in memory, and they must be wrong.
+   * Returns items whose queries differ from the last call's: a kernel that does nothing leaves the
+   * last answers in memory, and they must be wrong.
    */
   private List<WorkItem> items(TinySegment segment, FixedBitSet accepted) {
     first = next;

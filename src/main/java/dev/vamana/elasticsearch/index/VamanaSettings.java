@@ -18,7 +18,7 @@ import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 
 /**
- * The settings of indices, and those of the node that concern builds.
+ * The settings of indices, and the node settings that concern builds.
  *
  * <p>The index settings of this class can be given when an index is created or while it is closed,
  * because the shards of an open index fix the format when they open. Values out of range are

@@ -25,7 +25,7 @@ public final class HostKernels implements SimulatedKernels {
 
   /** Loads them; see {@link HostLibrary#load} for when tests are skipped. */
   public static HostKernels load() {
-    return new HostKernels(HostLibrary.load(), SimtKernels.library());
+    return new HostKernels(HostLibrary.load(), SimtKernels.file());
   }
 
   /**

@@ -54,7 +54,7 @@ public final class SimtKernels implements SimulatedKernels {
    * @param oneByOne whether each block begins when the one before has ended
    */
   public static SimtKernels load(long seed, boolean oneByOne) {
-    return of(HostKernels.load(), library(), seed, oneByOne);
+    return of(HostKernels.load(), file(), seed, oneByOne);
   }
 
   /** As {@link #load}, with the checks of launches. */
@@ -65,11 +65,11 @@ public final class SimtKernels implements SimulatedKernels {
 
   /** Loads functions of the library of simulated threads. */
   static <T extends Library> T functions(Class<T> functions) {
-    return Native.load(library().toString(), functions);
+    return Native.load(file().toString(), functions);
   }
 
   /** Returns the file of the library of simulated threads. */
-  static Path library() {
+  static Path file() {
     Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
     if (Files.exists(file) == false) {
       throw new AssertionError(file + " is missing: run native-kernels/build-host");
