@@ -7,6 +7,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
+import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.search.KnnByteVectorQuery;
@@ -150,8 +151,12 @@ public class ListSearchTests extends SearchTestCase {
       float score = index.vectors.score(vector, 0);
       TopDocs hits =
           index.searcher.search(ThresholdQueries.of(FIELD, vector, score, 0, null, null), size);
-      long equal = Arrays.stream(hits.scoreDocs).filter(hit -> hit.score == score).count();
-      assertEquals(size / 2, equal);
+      long found = Arrays.stream(hits.scoreDocs).filter(hit -> hit.score == score).count();
+      // Rounding lets other vectors have this score, too.
+      long equal =
+          IntStream.range(0, size).filter(i -> index.vectors.score(vector, i) == score).count();
+      assertTrue(equal >= size / 2);
+      assertEquals(equal, found);
     }
   }
 
