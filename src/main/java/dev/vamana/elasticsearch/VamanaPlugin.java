@@ -13,13 +13,9 @@ import dev.vamana.elasticsearch.gpu.ResidencyActions;
 import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.gpu.WarmSettings;
 import dev.vamana.elasticsearch.index.BuildMemory;
-import dev.vamana.elasticsearch.index.CodebookSettingCheck;
-import dev.vamana.elasticsearch.index.IndexMappings;
-import dev.vamana.elasticsearch.index.IndexSettingChange;
-import dev.vamana.elasticsearch.index.NamingIndices;
 import dev.vamana.elasticsearch.index.NewIndexCheck;
 import dev.vamana.elasticsearch.index.NodeBuilding;
-import dev.vamana.elasticsearch.index.OptInCheck;
+import dev.vamana.elasticsearch.index.SettingsWithoutEffect;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -126,9 +122,6 @@ public final class VamanaPlugin extends Plugin
   private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
-  private CodebookSettingCheck codebookCheck;
-  private OptInCheck optInCheck;
-  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -179,15 +172,13 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
-    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
-    optInCheck = new OptInCheck(mappings);
-    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
+    return List.of(new NewIndexCheck(building.codebooks()));
   }
 
   @Override
   public void onIndexModule(IndexModule module) {
     damaged.register(module);
+    SettingsWithoutEffect.register(module);
     IndexWarming.register(module, threads);
     RecallListener.register(module, recall);
     if (VamanaSettings.ENABLED.get(module.getSettings()) == false
@@ -232,13 +223,6 @@ public final class VamanaPlugin extends Plugin
     building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
-    settingChange =
-        new IndexSettingChange(
-            services.clusterService(),
-            services.projectResolver(),
-            services.indexNameExpressionResolver(),
-            codebookCheck,
-            optInCheck);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -247,10 +231,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components =
-        new ArrayList<>(
-            codebooks.start(
-                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
+    List<Object> components = new ArrayList<>(codebooks.start(services, (name, next) -> List.of()));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -317,9 +298,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Collection<MappedActionFilter> getMappedActionFilters() {
-    List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(settingChange);
-    return filters;
+    return codebooks.filters();
   }
 
   @Override
