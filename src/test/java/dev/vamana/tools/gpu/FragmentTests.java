@@ -17,10 +17,10 @@ public class FragmentTests extends LuceneTestCase {
       row.put("set", "s");
       row.put("slices", 1 + run % 2);
       row.put("round", 1 + run / 2);
-      fragment.add(NeighborsStage.SECTION, row);
-      fragment.add(NeighborsStage.SECTION, row);
+      fragment.add(FilterStage.SECTION, row);
+      fragment.add(FilterStage.SECTION, row);
     }
-    assertEquals(3, Fragment.rows(fragment.content(), NeighborsStage.SECTION).size());
+    assertEquals(3, Fragment.rows(fragment.content(), FilterStage.SECTION).size());
   }
 
   public void testRowsOfOtherSourcesAreDropped() throws Exception {
