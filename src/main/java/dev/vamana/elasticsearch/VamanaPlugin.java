@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -293,7 +294,8 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    List<RestHandler> handlers = new ArrayList<>();
+    handlers.add(new RestCodebooksAction());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -312,14 +314,12 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
-    return codebooks.processors(parameters);
+    return codebooks.processors();
   }
 
   @Override
   public Collection<MappedActionFilter> getMappedActionFilters() {
-    List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(settingChange);
-    return filters;
+    return List.of(settingChange);
   }
 
   @Override

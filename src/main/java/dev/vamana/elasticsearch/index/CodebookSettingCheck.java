@@ -129,7 +129,7 @@ public final class CodebookSettingCheck {
    */
   void check(IndexMetadata index, Map<String, String> names, VectorSpace next) {
     IndexVersion version = index.getCreationVersion();
-    Target target = new Target("the new version", next.dims(), next.similarity().function());
+    Target target = new Target("the new version", next.dims(), next.function());
     mappings.parse(index, mapping -> check(names, mapping, version, name -> target));
   }
 
@@ -203,16 +203,14 @@ public final class CodebookSettingCheck {
     }
     VectorSimilarityFunction similarity =
         vector.getSimilarity().vectorSimilarityFunction(version, vector.getElementType());
-    if (VectorSpace.Similarity.labels(similarity)
-            .equals(VectorSpace.Similarity.labels(target.similarity()))
-        == false) {
+    if (VectorSpace.names(similarity).equals(VectorSpace.names(target.similarity())) == false) {
       String found =
           "has similarity ["
               + vector.getSimilarity()
               + "], "
               + target.codebook()
               + " is for "
-              + VectorSpace.Similarity.labels(target.similarity());
+              + VectorSpace.names(target.similarity());
       throw refused(vector.name(), name, "that field " + found);
     }
   }

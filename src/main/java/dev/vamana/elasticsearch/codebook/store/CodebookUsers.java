@@ -34,7 +34,7 @@ public interface CodebookUsers {
               + "] is in use, and a version with dims ["
               + next.dims()
               + "] and similarity ["
-              + next.similarity().label()
+              + next.similarity()
               + "] does not fit "
               + String.join(", ", unfit)
               + "; "
