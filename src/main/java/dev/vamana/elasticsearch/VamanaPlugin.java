@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -51,7 +52,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
@@ -231,7 +231,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components = new ArrayList<>(codebooks.start(services, (name, next) -> List.of()));
+    List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -274,7 +274,8 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    List<RestHandler> handlers = new ArrayList<>();
+    handlers.add(new RestCodebooksAction());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -293,12 +294,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
-    return codebooks.processors(parameters);
-  }
-
-  @Override
-  public Collection<MappedActionFilter> getMappedActionFilters() {
-    return codebooks.filters();
+    return codebooks.processors();
   }
 
   @Override

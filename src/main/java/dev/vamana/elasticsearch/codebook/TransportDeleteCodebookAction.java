@@ -1,17 +1,15 @@
-package dev.vamana.elasticsearch.codebook.action;
+package dev.vamana.elasticsearch.codebook;
 
-import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
+import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
-import dev.vamana.elasticsearch.codebook.train.Trainer;
 import java.util.ArrayList;
 import java.util.List;
 import org.elasticsearch.ElasticsearchStatusException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.action.support.master.AcknowledgedResponse;
-import org.elasticsearch.client.internal.Client;
-import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.cluster.metadata.IndexMetadata;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.settings.Settings;
@@ -23,7 +21,7 @@ import org.elasticsearch.transport.TransportService;
 
 /** Deletes a codebook, its samples, and the copies in the nodes' memory. */
 public final class TransportDeleteCodebookAction
-    extends CodebookAction<DeleteCodebookRequest, AcknowledgedResponse> {
+    extends TransportAction<TransportDeleteCodebookAction.Request, AcknowledgedResponse> {
 
   /** The action. */
   public static final ActionType<AcknowledgedResponse> TYPE =
@@ -32,7 +30,24 @@ public final class TransportDeleteCodebookAction
   private static final String INDEX_SETTING = "index.vamana.codebook.";
 
   private final ClusterService cluster;
-  private final Client client;
+  private final CodebookStore store;
+  private final Samples samples;
+
+  /** Deletes a codebook and its samples. */
+  static final class Request extends LocalRequest {
+    private final String name;
+    private final boolean force;
+
+    /**
+     * Makes a request.
+     *
+     * @param force whether to delete the codebook even if indices name it
+     */
+    Request(String name, boolean force) {
+      this.name = name;
+      this.force = force;
+    }
+  }
 
   /** Called by the node. */
   @Inject
@@ -41,48 +56,33 @@ public final class TransportDeleteCodebookAction
       ActionFilters filters,
       ThreadPool threads,
       ClusterService cluster,
-      Client client,
       CodebookStore store,
-      Trainer trainer) {
-    super(TYPE, transport, filters, threads, DeleteCodebookRequest::new, store, trainer);
+      Samples samples) {
+    super(
+        TYPE.name(),
+        filters,
+        transport.getTaskManager(),
+        threads.executor(ThreadPool.Names.MANAGEMENT));
     this.cluster = cluster;
-    this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
+    this.store = store;
+    this.samples = samples;
   }
 
   @Override
   protected void doExecute(
-      Task task, DeleteCodebookRequest request, ActionListener<AcknowledgedResponse> listener) {
-    String name = request.name();
-    Samplings.of(
-        client,
-        cluster.state(),
+      Task task, Request request, ActionListener<AcknowledgedResponse> listener) {
+    store.find(
+        request.name,
         listener.delegateFailureAndWrap(
-            (l, samples) ->
-                store()
-                    .find(
-                        name,
-                        l.delegateFailureAndWrap(
-                            (next, found) -> {
-                              if (!found.exists() && !samples.containsKey(name)) {
-                                throw TransportGetCodebooksAction.unknown(name);
-                              }
-                              if (!request.force()) {
-                                refuseIfUsed(name);
-                              }
-                              delete(name, found, next);
-                            }))));
-  }
-
-  private void delete(
-      String name, CodebookStore.Found found, ActionListener<AcknowledgedResponse> listener) {
-    ActionListener<Void> gone =
-        listener.delegateFailureAndWrap(
-            (l, none) -> trainer().reload(name, l.map(done -> AcknowledgedResponse.TRUE)));
-    if (found.exists()) {
-      store().delete(found, gone);
-    } else {
-      gone.onResponse(null);
-    }
+            (l, found) -> {
+              if (!found.exists() && samples.wanted(request.name) == null) {
+                throw TransportGetCodebooksAction.unknown(request.name);
+              }
+              if (!request.force) {
+                refuseIfUsed(request.name);
+              }
+              store.delete(found, l.map(done -> AcknowledgedResponse.TRUE));
+            }));
   }
 
   private void refuseIfUsed(String name) {
