@@ -4,6 +4,7 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -148,7 +149,7 @@ public final class VamanaPlugin extends Plugin
             VamanaSettings.BUILD_THREADS.get(settings),
             new BuildMemory(settings),
             new BuildStatistics(),
-            codebooks.ready(),
+            codebooks.ready()::get,
             new CentroidPool(
                 Math.max(
                     CentroidPool.MAX_BYTES,
@@ -324,7 +325,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Collection<SystemIndexDescriptor> getSystemIndexDescriptors(Settings settings) {
-    return Codebooks.systemIndices();
+    return List.of(CodebookIndex.descriptor());
   }
 
   @Override

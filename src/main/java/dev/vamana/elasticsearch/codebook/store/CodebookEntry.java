@@ -20,7 +20,8 @@ public final class CodebookEntry {
 
   private final Map<String, Object> fields;
 
-  private CodebookEntry(Map<String, Object> fields) {
+  /** Makes the entry that {@link #stored} describes. */
+  CodebookEntry(Map<String, Object> fields) {
     this.fields = fields;
   }
 
@@ -52,11 +53,6 @@ public final class CodebookEntry {
     fields.put("trained_on", training.sampleSize());
     fields.put("documents", training.vectors());
     return new CodebookEntry(fields);
-  }
-
-  /** Makes the entry that {@link #stored} describes. */
-  static CodebookEntry of(Map<String, Object> stored) {
-    return new CodebookEntry(stored);
   }
 
   Map<String, Object> stored() {
