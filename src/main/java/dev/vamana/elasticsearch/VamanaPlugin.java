@@ -15,13 +15,9 @@ import dev.vamana.elasticsearch.gpu.ResidencyActions;
 import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.gpu.WarmSettings;
 import dev.vamana.elasticsearch.index.BuildMemory;
-import dev.vamana.elasticsearch.index.CodebookSettingCheck;
-import dev.vamana.elasticsearch.index.IndexMappings;
-import dev.vamana.elasticsearch.index.IndexSettingChange;
-import dev.vamana.elasticsearch.index.NamingIndices;
 import dev.vamana.elasticsearch.index.NewIndexCheck;
 import dev.vamana.elasticsearch.index.NodeBuilding;
-import dev.vamana.elasticsearch.index.OptInCheck;
+import dev.vamana.elasticsearch.index.SettingsWithoutEffect;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -57,7 +53,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
@@ -128,9 +123,6 @@ public final class VamanaPlugin extends Plugin
   private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
-  private CodebookSettingCheck codebookCheck;
-  private OptInCheck optInCheck;
-  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -181,15 +173,13 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
-    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
-    optInCheck = new OptInCheck(mappings);
-    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
+    return List.of(new NewIndexCheck(building.codebooks()));
   }
 
   @Override
   public void onIndexModule(IndexModule module) {
     damaged.register(module);
+    SettingsWithoutEffect.register(module);
     IndexWarming.register(module, threads);
     RecallListener.register(module, recall);
     if (VamanaSettings.ENABLED.get(module.getSettings()) == false
@@ -234,13 +224,6 @@ public final class VamanaPlugin extends Plugin
     building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
-    settingChange =
-        new IndexSettingChange(
-            services.clusterService(),
-            services.projectResolver(),
-            services.indexNameExpressionResolver(),
-            codebookCheck,
-            optInCheck);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -249,10 +232,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components =
-        new ArrayList<>(
-            codebooks.start(
-                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
+    List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -316,11 +296,6 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
     return codebooks.processors();
-  }
-
-  @Override
-  public Collection<MappedActionFilter> getMappedActionFilters() {
-    return List.of(settingChange);
   }
 
   @Override

@@ -15,7 +15,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What the endpoints refuse because indices and pipelines use a codebook. */
+/** What the endpoints refuse, and trainings in the background. */
 public class CodebookUseIT {
   private static final int DIMS = 4;
 
@@ -30,7 +30,7 @@ public class CodebookUseIT {
 
   @After
   public void deleteAll() throws IOException {
-    client.delete("/photos,wide,one,two?ignore_unavailable=true");
+    client.delete("/wide,one,two?ignore_unavailable=true");
     client.delete("/_ingest/pipeline/*");
     CodebookAnswers.deleteAll(client);
   }
@@ -69,37 +69,24 @@ public class CodebookUseIT {
   }
 
   @Test
-  public void testVersionsThatDoNotFitTheIndicesInUse() throws IOException {
+  public void testVersionsThatDoNotFit() throws IOException {
     String path = "/_vamana/codebooks/used";
-    client.put(path, codebook(DIMS, "l2_norm"));
-    create("photos", ", \"index.vamana.codebook.v\": \"used\"");
+    assertAnswer(200, "PUT", path, codebook(DIMS, "cosine"), "{\"acknowledged\":true}");
     assertAnswer(
         409,
         "PUT",
         path,
-        codebook(2 * DIMS, "l2_norm"),
-        "[used]",
-        "field [v] of index [photos]",
-        "dims [4], the new version has [8]",
-        "force=true");
-    assertAnswer(409, "PUT", path, codebook(DIMS, "cosine"), "similarity [l2_norm]", "[photos]");
+        codebook(2 * DIMS, "cosine"),
+        "codebook [used] has dims [4] and similarity [cosine]",
+        "[8] and [cosine]",
+        "another name");
+    assertAnswer(409, "PUT", path, codebook(DIMS, "l2_norm"), "[4] and [l2_norm]");
     assertVersion(1);
-    assertAnswer(200, "PUT", path, codebook(DIMS, "l2_norm"), "{\"acknowledged\":true}");
+    client.put(path, codebook(DIMS, "dot_product"));
     assertVersion(2);
-    client.put(path + "?force=true", codebook(2 * DIMS, "l2_norm"));
-    assertVersion(3);
-    // the index cannot use version 3, so version 4 takes nothing from it
-    client.put(path, codebook(3 * DIMS, "l2_norm"));
-    assertVersion(4);
-  }
-
-  @Test
-  public void testFirstVersionForIndicesThatWaitForIt() throws IOException {
-    create("photos", ", \"index.vamana.codebook.v\": \"later\"").close();
-    String path = "/_vamana/codebooks/later";
-    assertAnswer(409, "PUT", path, codebook(2 * DIMS, "l2_norm"), "[later]", "[photos]");
-    assertAnswer(404, "GET", path, null);
-    assertAnswer(200, "PUT", path, codebook(DIMS, "l2_norm"), "acknowledged");
+    client.delete(path);
+    client.put(path, codebook(2 * DIMS, "cosine"));
+    assertVersion(1);
   }
 
   @Test
@@ -181,7 +168,7 @@ public class CodebookUseIT {
 
   @Test
   public void testTrainingThatDoesNotFit() throws IOException {
-    create("photos", ", \"index.vamana.codebook.v\": \"trained\"");
+    client.put("/_vamana/codebooks/trained", codebook(DIMS, "l2_norm"));
     TestIndex.create(
             client,
             "wide",
@@ -194,7 +181,6 @@ public class CodebookUseIT {
         "/_vamana/codebooks/trained/_train",
         "{\"index\": \"wide\", \"field\": \"v\"}",
         "[trained]",
-        "field [v] of index [photos]",
         "another name");
   }
 }

@@ -5,7 +5,6 @@ import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.sample.TrainProcessor;
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
-import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import dev.vamana.elasticsearch.codebook.store.ReloadCodebookAction;
 import dev.vamana.elasticsearch.codebook.train.IngestTrainings;
 import dev.vamana.elasticsearch.codebook.train.Trainer;
@@ -25,7 +24,6 @@ import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.ingest.Processor;
-import org.elasticsearch.node.PluginComponentBinding;
 import org.elasticsearch.plugins.ActionPlugin.ActionHandler;
 import org.elasticsearch.plugins.Plugin;
 import org.elasticsearch.threadpool.ExecutorBuilder;
@@ -95,10 +93,9 @@ public final class Codebooks {
   /**
    * Starts the node's parts.
    *
-   * @param users the indices that name codebooks
    * @return the components to inject into the transport actions
    */
-  public Collection<?> start(Plugin.PluginServices services, CodebookUsers users) {
+  public Collection<?> start(Plugin.PluginServices services) {
     ThreadPool threads = services.threadPool();
     ClusterService cluster = services.clusterService();
     samples
@@ -115,13 +112,7 @@ public final class Codebooks {
     trainer = new Trainer(store, cluster, threads::absoluteTimeInMillis, workers);
     cluster.addListener(loader);
     cluster.addListener(samples);
-    return List.of(
-        samples,
-        store,
-        loader,
-        trainer,
-        new PluginComponentBinding<>(CodebookUsers.class, users),
-        new IngestTrainings(samples, trainer, threads));
+    return List.of(samples, store, loader, trainer, new IngestTrainings(samples, trainer, threads));
   }
 
   /** Drops the samples, and makes running trainings end soon. */

@@ -68,8 +68,7 @@ public final class RestCodebooksAction extends BaseRestHandler {
   private static RestChannelConsumer put(String name, RestRequest request, NodeClient client) {
     ReleasableBytesReference body = request.requiredContent();
     TransportPutCodebookAction.Request put =
-        new TransportPutCodebookAction.Request(
-            name, body, request.getXContentType(), request.paramAsBoolean("force", false));
+        new TransportPutCodebookAction.Request(name, body, request.getXContentType());
     return channel ->
         client.execute(
             TransportPutCodebookAction.TYPE,

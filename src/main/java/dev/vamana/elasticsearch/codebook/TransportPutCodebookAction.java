@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.codebook;
 
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
-import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import dev.vamana.elasticsearch.codebook.train.Trainer;
 import dev.vamana.pq.SharedCodebook;
 import java.io.IOException;
@@ -34,7 +33,6 @@ public final class TransportPutCodebookAction
 
   private final ThreadPool threads;
   private final CodebookStore store;
-  private final CodebookUsers users;
   private final Trainer trainer;
 
   /** Stores a codebook that was trained elsewhere. */
@@ -42,19 +40,16 @@ public final class TransportPutCodebookAction
     private final String name;
     private final BytesReference body;
     private final XContentType type;
-    private final boolean force;
 
     /**
      * Makes a request.
      *
      * @param body the body as it came, which may be large; the sender keeps it until the answer
-     * @param force whether to store the codebook even if indices that name it cannot use it
      */
-    Request(String name, BytesReference body, XContentType type, boolean force) {
+    Request(String name, BytesReference body, XContentType type) {
       this.name = name;
       this.body = body;
       this.type = type;
-      this.force = force;
     }
   }
 
@@ -65,7 +60,6 @@ public final class TransportPutCodebookAction
       ActionFilters filters,
       ThreadPool threads,
       CodebookStore store,
-      CodebookUsers users,
       Trainer trainer) {
     super(
         TYPE.name(),
@@ -74,7 +68,6 @@ public final class TransportPutCodebookAction
         threads.executor(ThreadPool.Names.MANAGEMENT));
     this.threads = threads;
     this.store = store;
-    this.users = users;
     this.trainer = trainer;
   }
 
@@ -84,10 +77,6 @@ public final class TransportPutCodebookAction
     String name = request.name;
     CodebookBody.Given given = read(request);
     SharedCodebook first = given.codebook();
-    if (!request.force) {
-      users.requireFit(
-          name, given.space(), "store it under another name, or anyway with [force=true]");
-    }
     store.find(
         name,
         listener.delegateFailureAndWrap(
@@ -96,6 +85,7 @@ public final class TransportPutCodebookAction
                 throw new ElasticsearchStatusException(
                     "codebook [" + name + "] is being trained", RestStatus.CONFLICT);
               }
+              found.entry().requireFit(given.space());
               int version = Math.addExact(found.entry().version(), 1);
               SharedCodebook codebook =
                   new SharedCodebook(

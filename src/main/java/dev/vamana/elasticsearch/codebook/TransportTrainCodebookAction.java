@@ -4,7 +4,6 @@ import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
-import dev.vamana.elasticsearch.codebook.store.CodebookUsers;
 import dev.vamana.elasticsearch.codebook.train.IndexField;
 import dev.vamana.elasticsearch.codebook.train.IndexVectors;
 import dev.vamana.elasticsearch.codebook.train.Trainer;
@@ -44,7 +43,6 @@ public final class TransportTrainCodebookAction
   private static final int MAX_FROM = 1_000;
 
   private final Client client;
-  private final CodebookUsers users;
   private final SampleMemory memory;
   private final Trainer trainer;
 
@@ -124,7 +122,6 @@ public final class TransportTrainCodebookAction
       ActionFilters filters,
       ThreadPool threads,
       Client client,
-      CodebookUsers users,
       Samples samples,
       Trainer trainer) {
     super(
@@ -133,7 +130,6 @@ public final class TransportTrainCodebookAction
         transport.getTaskManager(),
         threads.executor(ThreadPool.Names.MANAGEMENT));
     this.client = client;
-    this.users = users;
     memory = samples.memory();
     this.trainer = trainer;
   }
@@ -156,7 +152,6 @@ public final class TransportTrainCodebookAction
     SampleOptions options =
         new SampleOptions(
             space, request.subspaces, request.sampleSize, SampleOptions.MIN_SAMPLE_SIZE);
-    users.requireFit(request.name, space, "train it under another name");
     IndexVectors vectors =
         new IndexVectors(
             client,

@@ -1,11 +1,14 @@
 package dev.vamana.elasticsearch.codebook.store;
 
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.pq.CodebookTraining;
 import dev.vamana.pq.SharedCodebook;
 import java.time.Instant;
 import java.util.LinkedHashMap;
 import java.util.Map;
+import org.elasticsearch.ElasticsearchStatusException;
 import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
+import org.elasticsearch.rest.RestStatus;
 
 /**
  * A stored codebook without its centroids: the newest version, the running training, and the
@@ -71,6 +74,33 @@ public final class CodebookEntry {
   /** Number of the newest version, or 0 if there is none. */
   public int version() {
     return (Integer) fields.getOrDefault(VERSION, 0);
+  }
+
+  /**
+   * Refuses vectors of another kind than the present version is for, if there is one: indices that
+   * name the codebook could not use the next version. Cosine and dot product are one kind.
+   *
+   * @throws ElasticsearchStatusException with status 409
+   */
+  public void requireFit(VectorSpace next) {
+    if (version() == 0) {
+      return;
+    }
+    VectorSpace present =
+        new VectorSpace(
+            (Integer) fields.get("dims"),
+            VectorSpace.similarity((String) fields.get("similarity")));
+    if (present.dims() != next.dims() || present.function() != next.function()) {
+      throw new ElasticsearchStatusException(
+          "codebook [{}] has dims [{}] and similarity [{}], a version with [{}] and [{}] does not"
+              + " fit: choose another name, or delete it first",
+          RestStatus.CONFLICT,
+          name(),
+          present.dims(),
+          present.similarity(),
+          next.dims(),
+          next.similarity());
+    }
   }
 
   /** Whether the last training failed. */

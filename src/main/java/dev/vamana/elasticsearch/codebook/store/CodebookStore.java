@@ -109,7 +109,10 @@ public final class CodebookStore {
         new SearchSourceBuilder().size(MAX_CODEBOOKS).fetchSource(null, CodebookIndex.DATA);
     SearchRequest request =
         new SearchRequest(CodebookIndex.NAME).source(source).allowPartialSearchResults(false);
-    patiently(listener, List.of(), l ->
+    patiently(
+        listener,
+        List.of(),
+        l ->
             client.search(
                 request,
                 l.map(

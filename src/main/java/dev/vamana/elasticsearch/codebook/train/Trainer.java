@@ -134,6 +134,7 @@ public final class Trainer {
     if (plan.firstOnly() && (entry.version() > 0 || entry.failed())) {
       throw conflict(plan.name(), "was trained before");
     }
+    entry.requireFit(plan.options().space());
     String node = cluster.localNode().getEphemeralId();
     store.write(
         found,
