@@ -275,8 +275,7 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>();
-    handlers.add(new RestCodebooksAction());
+    List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
