@@ -4,6 +4,7 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -140,7 +141,7 @@ public final class VamanaPlugin extends Plugin
             VamanaSettings.BUILD_THREADS.get(settings),
             new BuildMemory(settings),
             new BuildStatistics(),
-            codebooks.ready(),
+            codebooks.ready()::get,
             new CentroidPool(
                 Math.max(
                     CentroidPool.MAX_BYTES,
@@ -274,8 +275,7 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>();
-    handlers.add(new RestCodebooksAction());
+    List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -299,7 +299,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Collection<SystemIndexDescriptor> getSystemIndexDescriptors(Settings settings) {
-    return Codebooks.systemIndices();
+    return List.of(CodebookIndex.descriptor());
   }
 
   @Override

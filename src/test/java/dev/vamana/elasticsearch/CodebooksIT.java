@@ -445,7 +445,7 @@ public class CodebooksIT {
     node.client().put("/zero/_doc/1?pipeline=zero", "{\"v\": [1]}");
     assertDocuments(0, "two-fields");
     Map<?, ?> sample = CodebookAnswers.sample(node.client(), "two-fields");
-    assertEquals(1, sample.get("other_options"));
+    assertEquals(1, sample.get("rejected"));
     node.client().delete("/_ingest/pipeline/zero");
     node.client().delete("/_ingest/pipeline/two");
     putPipeline("one", "\"codebook\": \"two-fields\", \"dims\": 9");

@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch.codebook;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.codebook.sample.TrainProcessor;
-import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookLoader;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
 import dev.vamana.elasticsearch.codebook.store.ReloadCodebookAction;
@@ -16,7 +15,6 @@ import java.util.Collections;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Function;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.settings.Setting;
@@ -25,7 +23,6 @@ import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.core.TimeValue;
-import org.elasticsearch.indices.SystemIndexDescriptor;
 import org.elasticsearch.ingest.Processor;
 import org.elasticsearch.plugins.ActionPlugin.ActionHandler;
 import org.elasticsearch.plugins.Plugin;
@@ -49,8 +46,6 @@ public final class Codebooks {
   /** The settings, for registration. */
   public static final List<Setting<?>> SETTINGS = List.of(SAMPLE_MEMORY);
 
-  private static final TimeValue THREAD_KEEP_ALIVE = TimeValue.timeValueSeconds(30);
-
   private final Settings settings;
   private final Map<String, SharedCodebook> ready = new ConcurrentHashMap<>();
   private final Samples samples;
@@ -68,15 +63,10 @@ public final class Codebooks {
   }
 
   /**
-   * Returns a function from a name to the newest version of its codebook, or null if there is none.
-   * The function never waits.
+   * The codebooks in this node's memory that are ready, by name: the newest versions that it knows.
+   * A view, which never waits.
    */
-  public Function<String, SharedCodebook> ready() {
-    return ready::get;
-  }
-
-  /** The codebooks in this node's memory that are ready, by name. */
-  public Map<String, SharedCodebook> known() {
+  public Map<String, SharedCodebook> ready() {
     return Collections.unmodifiableMap(ready);
   }
 
@@ -88,7 +78,7 @@ public final class Codebooks {
   /** Makes the thread pool for training. */
   public static ExecutorBuilder<?> executor(Settings settings) {
     return new ScalingExecutorBuilder(
-        TRAIN_POOL, 0, threadCount(settings), THREAD_KEEP_ALIVE, true);
+        TRAIN_POOL, 0, threadCount(settings), TimeValue.timeValueSeconds(30), true);
   }
 
   private static int threadCount(Settings settings) {
@@ -98,11 +88,6 @@ public final class Codebooks {
   /** The ingest processors. */
   public Map<String, Processor.Factory> processors() {
     return Map.of(TrainProcessor.TYPE, TrainProcessor.factory(samples));
-  }
-
-  /** The system index. */
-  public static Collection<SystemIndexDescriptor> systemIndices() {
-    return List.of(CodebookIndex.descriptor());
   }
 
   /**

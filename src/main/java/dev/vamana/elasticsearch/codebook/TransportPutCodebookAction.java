@@ -85,7 +85,7 @@ public final class TransportPutCodebookAction
                 throw new ElasticsearchStatusException(
                     "codebook [" + name + "] is being trained", RestStatus.CONFLICT);
               }
-              found.entry().requireSpace(given.space());
+              found.entry().requireFit(given.space());
               int version = Math.addExact(found.entry().version(), 1);
               SharedCodebook codebook =
                   new SharedCodebook(

@@ -163,7 +163,7 @@ public final class TransportTrainCodebookAction
             task::isCancelled);
     trainer.train(
         new Trainer.Plan(request.name, options, request.from(), false, task::isCancelled),
-        vectors,
+        vectors::draw,
         ActionListener.releaseBefore(
             vectors, listener.map(entry -> new CodebooksResponse(List.of(entry.shown(false))))));
   }

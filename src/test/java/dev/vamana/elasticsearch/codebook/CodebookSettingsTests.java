@@ -5,6 +5,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -43,7 +44,7 @@ public class CodebookSettingsTests {
 
   @Test
   public void testTheSystemIndex() {
-    SystemIndexDescriptor index = Codebooks.systemIndices().iterator().next();
+    SystemIndexDescriptor index = CodebookIndex.descriptor();
     assertTrue(index.matchesIndexPattern(".vamana-codebooks"));
     assertTrue(index.matchesIndexPattern(".vamana-codebooks-1"));
     assertTrue(index.isAutomaticallyManaged());

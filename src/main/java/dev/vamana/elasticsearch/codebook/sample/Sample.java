@@ -21,7 +21,6 @@ public final class Sample implements Releasable {
   private int capacity;
   private long seen;
   private long rejected;
-  private long conflicts;
   private long missed;
 
   /**
@@ -77,10 +76,6 @@ public final class Sample implements Releasable {
     rejected++;
   }
 
-  synchronized void countConflict() {
-    conflicts++;
-  }
-
   synchronized void countMissed() {
     missed++;
   }
@@ -91,7 +86,7 @@ public final class Sample implements Releasable {
   }
 
   synchronized SampleStatus status(String name) {
-    return new SampleStatus(name, seen, rows.size(), rejected, conflicts, missed);
+    return new SampleStatus(name, seen, rows.size(), rejected, missed);
   }
 
   /** Drops the vectors and gives their memory back. The sample then keeps no more vectors. */

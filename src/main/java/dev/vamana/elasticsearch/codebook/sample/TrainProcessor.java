@@ -23,7 +23,7 @@ public final class TrainProcessor extends AbstractProcessor {
   public static final String TYPE = "vamana_train";
 
   // default of min_documents, as a multiple of the sample size
-  private static final long DOCUMENTS_FACTOR = 4;
+  private static final int DOCUMENTS_FACTOR = 4;
 
   private final Options options;
   private final Samples samples;
@@ -56,7 +56,7 @@ public final class TrainProcessor extends AbstractProcessor {
       return document;
     }
     if (!sample.options().equals(options.sample())) {
-      sample.countConflict();
+      sample.countRejected();
       return document;
     }
     Object value;
@@ -67,7 +67,7 @@ public final class TrainProcessor extends AbstractProcessor {
       value = null;
     }
     VectorSpace space = options.sample().space();
-    float[] vector = vector(value, space.dims());
+    float[] vector = value == null ? null : vector(value, space.dims());
     if (vector == null || !space.prepare(vector)) {
       sample.countRejected();
       return document;
@@ -98,17 +98,16 @@ public final class TrainProcessor extends AbstractProcessor {
       }
       return vector;
     }
-    byte[] bytes = null;
-    if (value instanceof String text) {
-      try {
-        bytes = Base64.getDecoder().decode(text);
-      } catch (IllegalArgumentException e) {
-        return null;
-      }
-    } else if (value instanceof byte[] given) {
-      bytes = given;
+    byte[] bytes;
+    try {
+      bytes =
+          value instanceof String text
+              ? Base64.getDecoder().decode(text)
+              : value instanceof byte[] given ? given : new byte[0];
+    } catch (IllegalArgumentException e) {
+      return null;
     }
-    if (bytes == null || bytes.length != dims * Float.BYTES) {
+    if (bytes.length != dims * Float.BYTES) {
       return null;
     }
     ByteBuffer.wrap(bytes).asFloatBuffer().get(vector);
@@ -141,10 +140,9 @@ public final class TrainProcessor extends AbstractProcessor {
       int sampleSize =
           ConfigurationUtils.readIntProperty(
               TYPE, tag, config, "sample_size", SampleOptions.DEFAULT_SAMPLE_SIZE);
-      int enough =
-          (int) Math.min(Integer.MAX_VALUE, DOCUMENTS_FACTOR * Math.max(0, (long) sampleSize));
       int minDocuments =
-          ConfigurationUtils.readIntProperty(TYPE, tag, config, "min_documents", enough);
+          ConfigurationUtils.readIntProperty(
+              TYPE, tag, config, "min_documents", DOCUMENTS_FACTOR * sampleSize);
       if (dims == null) {
         throw ConfigurationUtils.newConfigurationException(
             TYPE, tag, "dims", "required property is missing");

@@ -33,15 +33,6 @@ public record VectorSpace(int dims, VectorSimilarity similarity) {
             + "]");
   }
 
-  /** The names of the similarities that can share a codebook, each in brackets. */
-  public static String names(VectorSimilarityFunction function) {
-    return switch (function) {
-      case EUCLIDEAN -> "[l2_norm]";
-      case DOT_PRODUCT, COSINE -> "[cosine] or [dot_product]";
-      case MAXIMUM_INNER_PRODUCT -> "[max_inner_product]";
-    };
-  }
-
   /** Lucene's similarity function of the field; cosine is the dot product of unit vectors. */
   public VectorSimilarityFunction function() {
     return similarity.vectorSimilarityFunction(IndexVersion.current(), ElementType.FLOAT);

@@ -23,7 +23,8 @@ public final class CodebookEntry {
 
   private final Map<String, Object> fields;
 
-  private CodebookEntry(Map<String, Object> fields) {
+  /** Makes the entry that {@link #stored} describes. */
+  CodebookEntry(Map<String, Object> fields) {
     this.fields = fields;
   }
 
@@ -57,11 +58,6 @@ public final class CodebookEntry {
     return new CodebookEntry(fields);
   }
 
-  /** Makes the entry that {@link #stored} describes. */
-  static CodebookEntry of(Map<String, Object> stored) {
-    return new CodebookEntry(stored);
-  }
-
   Map<String, Object> stored() {
     return fields;
   }
@@ -81,12 +77,12 @@ public final class CodebookEntry {
   }
 
   /**
-   * Refuses a next version for other vectors than the present version: fields that use the codebook
-   * could not use both.
+   * Refuses vectors of another kind than the present version is for, if there is one: indices that
+   * name the codebook could not use the next version. Cosine and dot product are one kind.
    *
-   * @throws ElasticsearchStatusException with status 409; names both
+   * @throws ElasticsearchStatusException with status 409
    */
-  public void requireSpace(VectorSpace next) {
+  public void requireFit(VectorSpace next) {
     if (version() == 0) {
       return;
     }
@@ -96,20 +92,14 @@ public final class CodebookEntry {
             VectorSpace.similarity((String) fields.get("similarity")));
     if (present.dims() != next.dims() || present.function() != next.function()) {
       throw new ElasticsearchStatusException(
-          "codebook ["
-              + name()
-              + "] version ["
-              + version()
-              + "] is for dims ["
-              + present.dims()
-              + "] and similarity ["
-              + present.similarity()
-              + "], the next version has ["
-              + next.dims()
-              + "] and ["
-              + next.similarity()
-              + "]: use another name, or delete the codebook first",
-          RestStatus.CONFLICT);
+          "codebook [{}] has dims [{}] and similarity [{}], a version with [{}] and [{}] does not"
+              + " fit: choose another name, or delete it first",
+          RestStatus.CONFLICT,
+          name(),
+          present.dims(),
+          present.similarity(),
+          next.dims(),
+          next.similarity());
     }
   }
 

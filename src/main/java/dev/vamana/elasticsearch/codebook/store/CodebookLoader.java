@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.codebook.store;
 
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.pq.SharedCodebook;
-import java.util.List;
 import java.util.Map;
 import java.util.concurrent.Executor;
 import org.apache.logging.log4j.LogManager;
@@ -74,8 +73,8 @@ public final class CodebookLoader implements ClusterStateListener {
 
   private static boolean readable(ClusterState state, ProjectMetadata project) {
     IndexAbstraction found = project.getIndicesLookup().get(CodebookIndex.NAME);
-    return (found == null ? List.<org.elasticsearch.index.Index>of() : found.getIndices())
-        .stream()
+    return found != null
+        && found.getIndices().stream()
             .map(index -> state.routingTable(project.id()).index(index))
             .anyMatch(shards -> shards != null && shards.allPrimaryShardsActive());
   }

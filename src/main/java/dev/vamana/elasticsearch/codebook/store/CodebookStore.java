@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch.codebook.store;
 
 import dev.vamana.pq.SharedCodebook;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -16,7 +16,6 @@ import org.elasticsearch.action.get.GetRequest;
 import org.elasticsearch.action.get.GetResponse;
 import org.elasticsearch.action.index.IndexRequest;
 import org.elasticsearch.action.search.SearchRequest;
-import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.support.RetryableAction;
 import org.elasticsearch.action.support.WriteRequest.RefreshPolicy;
 import org.elasticsearch.client.internal.Client;
@@ -26,7 +25,6 @@ import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.IndexNotFoundException;
 import org.elasticsearch.rest.RestStatus;
-import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.threadpool.ThreadPool.Names;
@@ -102,7 +100,7 @@ public final class CodebookStore {
 
   @SuppressWarnings("unchecked")
   private static CodebookEntry entry(Map<String, Object> source) {
-    return CodebookEntry.of((Map<String, Object>) source.get(CodebookIndex.ENTRY));
+    return new CodebookEntry((Map<String, Object>) source.get(CodebookIndex.ENTRY));
   }
 
   /** Reads all entries, in no order. */
@@ -111,15 +109,17 @@ public final class CodebookStore {
         new SearchSourceBuilder().size(MAX_CODEBOOKS).fetchSource(null, CodebookIndex.DATA);
     SearchRequest request =
         new SearchRequest(CodebookIndex.NAME).source(source).allowPartialSearchResults(false);
-    patiently(listener, List.of(), l -> client.search(request, l.map(CodebookStore::entries)));
-  }
-
-  private static List<CodebookEntry> entries(SearchResponse response) {
-    List<CodebookEntry> entries = new ArrayList<>();
-    for (SearchHit hit : response.getHits()) {
-      entries.add(entry(ordered(hit.getSourceRef())));
-    }
-    return entries;
+    patiently(
+        listener,
+        List.of(),
+        l ->
+            client.search(
+                request,
+                l.map(
+                    response ->
+                        Arrays.stream(response.getHits().getHits())
+                            .map(hit -> entry(ordered(hit.getSourceRef())))
+                            .toList())));
   }
 
   /**

@@ -68,7 +68,7 @@ public final class ReloadCodebookAction
 
   /** The part of the request for one node. */
   static final class OfNode extends AbstractTransportRequest {
-    private final String name;
+    final String name;
 
     OfNode(String name) {
       this.name = name;
@@ -86,10 +86,6 @@ public final class ReloadCodebookAction
       super.writeTo(out);
       WireVersion.write(out);
       out.writeString(name);
-    }
-
-    String name() {
-      return name;
     }
   }
 

@@ -37,7 +37,7 @@ import org.elasticsearch.tasks.TaskCancelledException;
  * than needed. The index is therefore read once, page by page in document order, and nothing is
  * sorted.
  */
-public final class IndexVectors implements Trainer.Source, Releasable {
+public final class IndexVectors implements Releasable {
   private static final TimeValue KEEP_ALIVE = TimeValue.timeValueMinutes(5);
   private static final int PAGE_COMPONENTS = 1 << 20;
   private static final int MAX_PAGE = 1_000;
@@ -88,7 +88,7 @@ public final class IndexVectors implements Trainer.Source, Releasable {
     sample.close();
   }
 
-  @Override
+  /** Draws vectors, at most once. */
   public void draw(ActionListener<Trainer.Drawn> listener) {
     client.execute(
         TransportOpenPointInTimeAction.TYPE,

@@ -19,6 +19,7 @@ import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
 import java.util.function.LongSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -69,13 +70,6 @@ public final class Trainer {
    */
   public record Drawn(List<float[]> rows, long documents) {}
 
-  /** Gives the vectors of a training. */
-  @FunctionalInterface
-  public interface Source {
-    /** Draws vectors. */
-    void draw(ActionListener<Drawn> listener);
-  }
-
   /**
    * Makes a trainer.
    *
@@ -115,7 +109,8 @@ public final class Trainer {
    * @param source gives the vectors, after the codebook has been claimed
    * @param listener notified of the end
    */
-  public void train(Plan plan, Source source, ActionListener<CodebookEntry> listener) {
+  public void train(
+      Plan plan, Consumer<ActionListener<Drawn>> source, ActionListener<CodebookEntry> listener) {
     store.find(
         plan.name(),
         listener.delegateFailureAndWrap(
@@ -131,12 +126,15 @@ public final class Trainer {
   }
 
   private void claim(
-      Plan plan, Source source, CodebookStore.Found found, ActionListener<CodebookEntry> listener) {
+      Plan plan,
+      Consumer<ActionListener<Drawn>> source,
+      CodebookStore.Found found,
+      ActionListener<CodebookEntry> listener) {
     CodebookEntry entry = found.entry();
     if (plan.firstOnly() && (entry.version() > 0 || entry.failed())) {
       throw conflict(plan.name(), "was trained before");
     }
-    entry.requireSpace(plan.options().space());
+    entry.requireFit(plan.options().space());
     String node = cluster.localNode().getEphemeralId();
     store.write(
         found,
@@ -147,7 +145,15 @@ public final class Trainer {
               logger.info("training codebook [{}] from {}", plan.name(), plan.from());
               ActionListener<CodebookEntry> end =
                   l.delegateResponse((next, e) -> fail(plan.name(), claim, e, next));
-              ActionListener.run(end, e -> drawAndTrain(plan, source, claim, e));
+              ActionListener<Drawn> drawn =
+                  end.delegateFailureAndWrap(
+                      (next, vectors) ->
+                          workers
+                              .executor()
+                              .execute(
+                                  ActionRunnable.wrap(
+                                      next, last -> run(plan, vectors, claim, last))));
+              ActionListener.run(drawn, source::accept);
             }));
   }
 
@@ -155,19 +161,9 @@ public final class Trainer {
     return new ElasticsearchStatusException("codebook [" + name + "] " + why, RestStatus.CONFLICT);
   }
 
-  private void drawAndTrain(
-      Plan plan, Source source, CodebookStore.Found claim, ActionListener<CodebookEntry> listener) {
-    source.draw(
-        listener.delegateFailureAndWrap(
-            (l, drawn) ->
-                workers
-                    .executor()
-                    .execute(
-                        ActionRunnable.wrap(
-                            l, next -> publish(plan, claim, run(plan, drawn, claim), next)))));
-  }
-
-  private SharedCodebook run(Plan plan, Drawn drawn, CodebookStore.Found claim) throws IOException {
+  private void run(
+      Plan plan, Drawn drawn, CodebookStore.Found claim, ActionListener<CodebookEntry> listener)
+      throws IOException {
     int size = drawn.rows().size();
     if (size < SampleOptions.MIN_SAMPLE_SIZE) {
       throw new IllegalArgumentException(
@@ -193,16 +189,23 @@ public final class Trainer {
             PqTrainer.Options.defaults(Sample.freshSeed()),
             workers,
             abort);
-    return SharedCodebook.of(
-        plan.name(),
-        version,
-        codebook,
-        space.function(),
-        sample,
-        Math.max(drawn.documents(), size),
-        plan.from(),
-        workers,
-        abort);
+    SharedCodebook shared =
+        SharedCodebook.of(
+            plan.name(),
+            version,
+            codebook,
+            space.function(),
+            sample,
+            Math.max(drawn.documents(), size),
+            plan.from(),
+            workers,
+            abort);
+    check(plan);
+    store.write(
+        claim,
+        CodebookEntry.ready(shared, space.similarity(), clock.getAsLong()),
+        shared,
+        listener.map(CodebookStore.Found::entry));
   }
 
   private void check(Plan plan) throws IOException {
@@ -213,18 +216,6 @@ public final class Trainer {
       throw new TaskCancelledException(
           "the training of codebook [" + plan.name() + "] was cancelled");
     }
-  }
-
-  private void publish(
-      Plan plan,
-      CodebookStore.Found claim,
-      SharedCodebook codebook,
-      ActionListener<CodebookEntry> listener)
-      throws IOException {
-    CodebookEntry entry =
-        CodebookEntry.ready(codebook, plan.options().space().similarity(), clock.getAsLong());
-    check(plan);
-    store.write(claim, entry, codebook, listener.map(CodebookStore.Found::entry));
   }
 
   private void fail(

@@ -282,11 +282,6 @@ final class CounterTables {
               "codebook",
               "Documents whose value is no vector of the kind of the codebook.")
           .gauges(
-              "samples.*.other_options",
-              "vamana_sample_documents_other_options",
-              "codebook",
-              "Documents of a processor with other options.")
-          .gauges(
               "samples.*.missed",
               "vamana_sample_vectors_missed",
               "codebook",

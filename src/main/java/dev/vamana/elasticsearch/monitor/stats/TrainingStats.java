@@ -37,7 +37,6 @@ public final class TrainingStats {
         .put("documents", status.seen())
         .put("sampled", status.held())
         .put("rejected", status.rejected())
-        .put("other_options", status.conflicts())
         .put("missed", status.missed())
         .build();
   }

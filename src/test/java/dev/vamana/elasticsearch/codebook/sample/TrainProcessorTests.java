@@ -186,7 +186,7 @@ public class TrainProcessorTests {
     processor("dims", 2);
     other.execute(document(Map.of("v", List.of(3, 4, 5))));
     assertEquals(0, status().seen());
-    assertEquals(1, status().conflicts());
+    assertEquals(1, status().rejected());
   }
 
   @Test

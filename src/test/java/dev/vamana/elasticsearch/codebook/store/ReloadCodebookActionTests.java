@@ -11,7 +11,7 @@ public class ReloadCodebookActionTests extends LuceneTestCase {
   public void testMessages() throws IOException {
     String name = TestUtil.randomUnicodeString(random());
     ReloadCodebookAction.OfNode sent = new ReloadCodebookAction.OfNode(name);
-    assertEquals(name, Wire.send(sent, ReloadCodebookAction.OfNode::new).name());
+    assertEquals(name, Wire.send(sent, ReloadCodebookAction.OfNode::new).name);
     ReloadCodebookAction.Answer answer =
         Wire.send(
             new ReloadCodebookAction.Answer(Wire.node("b")),

@@ -160,7 +160,7 @@ final class FullStatistics {
   }
 
   static Counters training() {
-    Counters sample = counters("documents", "sampled", "rejected", "other_options", "missed");
+    Counters sample = counters("documents", "sampled", "rejected", "missed");
     return Counters.builder()
         .put(
             "codebooks",
