@@ -16,7 +16,7 @@ import java.util.concurrent.TimeUnit;
 
 /**
  * A node whose GPU is simulated, with some minutes of searches, batches, uploads and searches that
- * the CPU answers: for looking at metrics. docs/internals/development.md has the command.
+ * the CPU answers: for looking at metrics. docs/internals/testing.md has the command.
  */
 public final class MonitoredNode {
   private static final int DIMS = 2048;
