@@ -224,7 +224,8 @@ public final class VamanaPlugin extends Plugin
             devices.apply(services.environment()),
             damaged,
             breaker,
-            SearchWorkers.of(threads, services.environment().settings()));
+            SearchWorkers.of(
+                threads.executor(ThreadPool.Names.SEARCH), services.environment().settings()));
     ClusterSettings settings = services.clusterService().getClusterSettings();
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -67,6 +68,7 @@ public final class BatchSearchRequest extends UntypedActionRequest
   /** Reads what {@link #writeTo} wrote. */
   public BatchSearchRequest(StreamInput in) throws IOException {
     super(in);
+    int version = WireVersion.read(in);
     indices = in.readStringArray();
     indicesOptions = IndicesOptions.readIndicesOptions(in);
     field = in.readOptionalString();
@@ -86,11 +88,13 @@ public final class BatchSearchRequest extends UntypedActionRequest
     timeout = in.readOptionalTimeValue();
     allowPartialSearchResults = in.readOptionalBoolean();
     maxConcurrentShardRequests = in.readOptionalVInt();
+    WireVersion.end(in, version);
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
     super.writeTo(out);
+    WireVersion.write(out);
     out.writeStringArray(indices);
     indicesOptions.writeIndicesOptions(out);
     out.writeOptionalString(field);

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
 import java.util.Collections;
 import java.util.Iterator;
@@ -79,6 +80,7 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
 
   /** Reads what {@link #writeTo} wrote. */
   public static BatchSearchResponse readFrom(StreamInput in) throws IOException {
+    int version = WireVersion.read(in);
     TimeValue took = TimeValue.timeValueMillis(in.readVLong());
     boolean timedOut = in.readBoolean();
     Shards shards =
@@ -89,11 +91,13 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
             in.readArray(ShardSearchFailure::readShardSearchFailure, ShardSearchFailure[]::new));
     BatchHits hits = BatchHits.readFrom(in);
     BatchProfile profile = in.readOptionalWriteable(BatchProfile::readFrom);
+    WireVersion.end(in, version);
     return new BatchSearchResponse(took, timedOut, shards, hits, profile, () -> {});
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
+    WireVersion.write(out);
     out.writeVLong(tookMillis);
     out.writeBoolean(timedOut);
     out.writeVInt(shards.total());

@@ -21,6 +21,9 @@ import org.elasticsearch.search.SearchHit;
  */
 record FetchedDocs(DocIds ids, Content[] contents) implements Writeable {
 
+  /** The parts of no documents. */
+  static final FetchedDocs NONE = new FetchedDocs(DocIds.of(), new Content[0]);
+
   /** Approximate bytes of an id with its object. */
   static final int ID_BYTES = 64;
 

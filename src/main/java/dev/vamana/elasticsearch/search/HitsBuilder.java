@@ -20,7 +20,7 @@ final class HitsBuilder {
   /** Approximate bytes of a query without its hits. */
   private static final int QUERY_BYTES = 128;
 
-  private final MergedHits merged;
+  private final Hits merged;
   private final List<Fetched> shards;
 
   /**
@@ -41,7 +41,7 @@ final class HitsBuilder {
    *
    * @param shards one entry per shard; null for failed shards, whose hits are left out
    */
-  HitsBuilder(MergedHits merged, List<Fetched> shards) {
+  HitsBuilder(Hits merged, List<Fetched> shards) {
     this.merged = merged;
     this.shards = shards;
   }

@@ -1,5 +1,7 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
@@ -30,10 +32,10 @@ final class IdReader {
   private static final int DENSE_GAP = 16;
 
   private final IdLoader ids;
-  private final SearchThreads threads;
+  private final Workers threads;
   private final IdCache cache;
 
-  IdReader(MapperService mapperService, SearchThreads threads, IdCache cache) {
+  IdReader(MapperService mapperService, Workers threads, IdCache cache) {
     this.threads = threads;
     this.cache = cache;
     this.ids = IdLoader.create(mapperService.getIndexSettings(), mapperService.mappingLookup());
@@ -48,7 +50,8 @@ final class IdReader {
   DocIds read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
     List<Run> runs = runs(leaves, docs);
     DocIds[] read = new DocIds[runs.size()];
-    threads.forEach(read.length, 1, i -> read[i] = read(runs.get(i), docs));
+    threads.forEach(
+        0, read.length, 1, () -> i -> read[i] = read(runs.get(i), docs), AbortCheck.NEVER);
     return DocIds.concat(List.of(read));
   }
 

@@ -1,11 +1,13 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import dev.vamana.elasticsearch.monitor.recall.RecallSampler;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
-import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.search.SearchTransportService;
+import org.elasticsearch.action.search.TransportSearchAction;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.action.support.ChannelActionListener;
 import org.elasticsearch.action.support.HandledTransportAction;
@@ -16,6 +18,7 @@ import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.Rewriteable;
+import org.elasticsearch.indices.ExecutorSelector;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.monitor.jvm.JvmInfo;
 import org.elasticsearch.search.SearchService;
@@ -25,7 +28,7 @@ import org.elasticsearch.transport.TransportService;
 
 /**
  * Finds the nearest documents of many query vectors: resolves the indices, sends the whole batch to
- * each shard, and merges the hits.
+ * each node once, and merges the hits of its shards.
  */
 public final class TransportBatchSearchAction
     extends HandledTransportAction<BatchSearchRequest, BatchSearchResponse> {
@@ -34,23 +37,21 @@ public final class TransportBatchSearchAction
   public static final ActionType<BatchSearchResponse> TYPE =
       new ActionType<>("indices:data/read/vamana/search");
 
-  /** Name of the action that searches a shard. */
-  static final String QUERY = TYPE.name() + "[shard]";
+  /** Name of the action that searches the shards of a node. */
+  static final String QUERY = TYPE.name() + "[node]";
 
   /** Name of the action that fetches documents from a shard and closes the reader. */
   static final String FETCH = TYPE.name() + "[shard/fetch]";
 
-  /** Name of the action that closes a reader from which nothing is fetched. */
-  static final String FREE = TYPE.name() + "[shard/free]";
-
-  /** Share of the heap that one search's copies of its vectors may take, as a divisor. */
-  private static final int COPIES_OF_HEAP = 10;
+  /** Share of the heap that the messages of one search may take at a time, as a divisor. */
+  private static final int MESSAGES_OF_HEAP = 10;
 
   private final TransportService transport;
   private final ClusterService cluster;
   private final ProjectResolver projects;
   private final IndexNameExpressionResolver names;
   private final SearchService service;
+  private final SearchTransportService readers;
   private final ThreadPool threadPool;
 
   /** Called by the node. */
@@ -62,6 +63,8 @@ public final class TransportBatchSearchAction
       ProjectResolver projects,
       IndexNameExpressionResolver names,
       SearchService service,
+      SearchTransportService readers,
+      ExecutorSelector executors,
       ThreadPool threadPool,
       RecallMonitor recall,
       IdCache ids) {
@@ -76,33 +79,28 @@ public final class TransportBatchSearchAction
     this.projects = projects;
     this.names = names;
     this.service = service;
+    this.readers = readers;
     this.threadPool = threadPool;
-    Executor search = threadPool.executor(ThreadPool.Names.SEARCH);
-    SearchThreads threads =
-        new SearchThreads(search, EsExecutors.allocatedProcessors(cluster.getSettings()));
     ShardSearches shards =
-        new ShardSearches(service, threadPool, threads, new RecallSampler(recall), ids);
+        new ShardSearches(
+            service,
+            threadPool,
+            executors,
+            pool -> SearchWorkers.of(pool, cluster.getSettings()),
+            new RecallSampler(recall),
+            ids);
     transport.registerRequestHandler(
         QUERY,
-        search,
-        ShardQueryRequest::new,
+        threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION),
+        NodeQueryRequest::new,
         (request, channel, task) ->
             shards.query(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
     transport.registerRequestHandler(
         FETCH,
-        search,
+        EsExecutors.DIRECT_EXECUTOR_SERVICE,
         ShardFetchRequest::new,
         (request, channel, task) ->
             shards.fetch(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
-    // searches that wait, or that fill the queue, must not keep readers open
-    transport.registerRequestHandler(
-        FREE,
-        threadPool.generic(),
-        ShardFetchRequest::new,
-        (request, channel, task) -> {
-          service.freeReaderContext(request.reader());
-          channel.sendResponse(ActionResponse.Empty.INSTANCE);
-        });
   }
 
   @Override
@@ -138,6 +136,7 @@ public final class TransportBatchSearchAction
             transport.getRemoteClusterService(),
             cluster.operationRouting(),
             service,
+            cluster.getClusterSettings().get(TransportSearchAction.SHARD_COUNT_LIMIT_SETTING),
             nowMillis);
     QueryRewriteContext rewriting =
         service.getRewriteContext(
@@ -148,8 +147,11 @@ public final class TransportBatchSearchAction
             null,
             null);
     Executor executor = threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION);
-    ShardClient client =
-        new TransportShardClient(transport, project.cluster().nodes(), executor, task);
+    BatchSearchRun.Nodes nodes =
+        new TransportNodes(transport, readers, project.cluster().nodes(), executor, task);
+    long heap = JvmInfo.jvmInfo().getMem().getHeapMax().getBytes();
+    int together =
+        (int) Math.clamp(heap / MESSAGES_OF_HEAP / request.vectors().ramBytesUsed(), 1, 1 << 10);
     Rewriteable.rewriteAndFetch(
         QueryFilters.of(request.filters()),
         rewriting,
@@ -157,13 +159,12 @@ public final class TransportBatchSearchAction
         answer.delegateFailureAndWrap(
             (next, filters) ->
                 new BatchSearchRun(
-                        client,
+                        nodes,
                         elapsed,
                         task,
                         targets.shards(),
-                        new ShardTurns(
-                            request.maxConcurrentShardRequests(),
-                            JvmInfo.jvmInfo().getMem().getHeapMax().getBytes() / COPIES_OF_HEAP),
+                        together,
+                        request.maxConcurrentShardRequests(),
                         shardQuery(request, filters, nowMillis),
                         FetchSpec.of(request),
                         request.profile(),

@@ -111,7 +111,7 @@ public class LostCopyTests extends RandomizedTest {
   private List<Hit> merged(List<String> nodes, int query) {
     List<Hit> hits = new ArrayList<>();
     for (String node : nodes) {
-      ShardHits of = copies.hits(node);
+      Hits of = copies.hits(node);
       for (int i = of.start(query); i < of.ends()[query]; i++) {
         hits.add(new Hit(node, of.docs()[i], of.scores()[i]));
       }

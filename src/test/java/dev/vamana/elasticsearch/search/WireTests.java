@@ -205,8 +205,9 @@ public class WireTests {
     assertEquals(new TaskId("node", 5), received.getParentTask());
   }
 
-  private static ShardRequest.ShardTarget target() {
-    return new ShardRequest.ShardTarget(
+  private static ShardTarget target() {
+    return new ShardTarget(
+        2,
         new ShardId("i", "uuid", 3),
         new OriginalIndices(new String[] {"alias"}, IndicesOptions.strictExpandOpen()),
         AliasFilter.of(QueryBuilders.termQuery("t", 1), "alias"),
@@ -242,10 +243,17 @@ public class WireTests {
     FetchSpec fetch =
         new FetchSpec(
             false, FetchSourceContext.FETCH_SOURCE, List.of(new FieldAndFormat("f", null)));
-    ShardQueryRequest received =
-        copy(new ShardQueryRequest(target(), query, fetch), ShardQueryRequest::new);
-    assertEquals(new ShardId("i", "uuid", 3), received.target().shardId());
-    assertEquals(target().aliasFilter(), received.target().aliasFilter());
+    NodeQueryRequest received =
+        copy(
+            new NodeQueryRequest(query, List.of(target(), target()), 4, fetch),
+            NodeQueryRequest::new);
+    assertEquals(2, received.shards().size());
+    for (ShardTarget shard : received.shards()) {
+      assertEquals(2, shard.number());
+      assertEquals(new ShardId("i", "uuid", 3), shard.shardId());
+      assertEquals(target().aliasFilter(), shard.aliasFilter());
+    }
+    assertEquals(4, received.mostTogether());
     assertArrayEquals(new String[] {"alias"}, received.indices());
     assertEquals(IndicesOptions.strictExpandOpen(), received.indicesOptions());
     assertEquals("v", received.query().field());
@@ -255,7 +263,8 @@ public class WireTests {
     assertEquals(1, received.query().filters().group(1));
     assertEquals(query.timeout(), received.query().timeout());
     assertEquals(fetch, received.fetch());
-    assertNull(copy(new ShardQueryRequest(target(), query, null), ShardQueryRequest::new).fetch());
+    NodeQueryRequest several = new NodeQueryRequest(query, List.of(target()), 5, null);
+    assertNull(copy(several, NodeQueryRequest::new).fetch());
 
     ShardFetchRequest docs =
         copy(
@@ -271,8 +280,12 @@ public class WireTests {
 
   @Test
   public void testShardResponses() throws IOException {
-    ShardHits hits =
-        new ShardHits(new int[] {2, 2, 3}, new int[] {7, 1, 7}, new float[] {3f, 2f, 1f});
+    Hits hits =
+        new Hits(
+            new int[] {2, 2, 3},
+            new int[] {0, 4, 0},
+            new int[] {7, 1, 7},
+            new float[] {3f, 2f, 1f});
     FetchedDocs.Content content =
         new FetchedDocs.Content(
             new BytesArray("{\"a\":1}"),
@@ -281,24 +294,29 @@ public class WireTests {
     FetchedDocs.Content empty = new FetchedDocs.Content(null, Map.of(), Map.of());
     FetchedDocs docs =
         new FetchedDocs(DocIds.of("x", "y"), new FetchedDocs.Content[] {content, empty});
-    ShardQueryResponse received =
+    NodeQueryResponse.Outcome searched =
+        new NodeQueryResponse.Outcome(
+            reader(), true, true, new ShardProfile("gpu", 3, 4, 5, 6, 7), null);
+    NodeQueryResponse.Outcome failed =
+        NodeQueryResponse.Outcome.failed(new IllegalArgumentException("bad"));
+    NodeQueryResponse received =
         copy(
-            new ShardQueryResponse(
-                hits, true, reader(), docs, true, new ShardProfile("gpu", 3, 4, 5, 6, 7)),
-            ShardQueryResponse::new);
+            new NodeQueryResponse(hits, List.of(searched, failed), docs), NodeQueryResponse::new);
     assertArrayEquals(hits.ends(), received.hits().ends());
     assertArrayEquals(hits.docs(), received.hits().docs());
     assertArrayEquals(hits.scores(), received.hits().scores(), 0);
-    assertArrayEquals(new int[] {1, 7}, received.hits().distinctDocs());
-    assertTrue(received.timedOut());
-    assertEquals(reader(), received.reader());
+    assertArrayEquals(hits.shards(), received.hits().shards());
+    assertEquals(searched, received.outcomes().get(0));
+    assertNull(received.outcomes().get(1).reader());
+    assertEquals("bad", received.outcomes().get(1).failure().getMessage());
     assertEquals(2, received.fetched().ids().size());
     assertEquals("x", received.fetched().ids().get(0));
     assertEquals("y", received.fetched().ids().get(1));
     assertEquals(Arrays.asList(docs.contents()), Arrays.asList(received.fetched().contents()));
-    ShardFetchResponse ids =
+    ShardFetchRequest.Response ids =
         copy(
-            new ShardFetchResponse(new FetchedDocs(DocIds.of("x"), null)), ShardFetchResponse::new);
+            new ShardFetchRequest.Response(new FetchedDocs(DocIds.of("x"), null)),
+            ShardFetchRequest.Response::new);
     assertNull(ids.fetched().contents());
   }
 
