@@ -21,6 +21,7 @@ import org.elasticsearch.common.util.concurrent.ThrottledIterator;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
 import org.elasticsearch.search.internal.ShardSearchContextId;
+import org.elasticsearch.xcontent.ToXContent;
 
 /**
  * Runs one batched search on the coordinating node. It sends the vectors once to each node that has
@@ -192,7 +193,9 @@ final class BatchSearchRun {
         new ActionListener<>() {
           @Override
           public void onResponse(NodeQueryResponse response) {
-            retry(take(node, numbers, response), done);
+            Map<Integer, Exception> failed = new LinkedHashMap<>();
+            orFail(() -> take(node, numbers, response, failed));
+            retry(failed, done);
           }
 
           @Override
@@ -205,10 +208,12 @@ final class BatchSearchRun {
     nodes.query(node, request, ActionListener.runBefore(listener, () -> charge.release(bytes)));
   }
 
-  /** Takes the answer of a node, and returns the failed shards. */
-  private Map<Integer, Exception> take(
-      String node, List<Integer> numbers, NodeQueryResponse response) {
-    Map<Integer, Exception> failed = new LinkedHashMap<>();
+  /** Takes the answer of a node, and notes the failed shards. */
+  private void take(
+      String node,
+      List<Integer> numbers,
+      NodeQueryResponse response,
+      Map<Integer, Exception> failed) {
     // noted before anything can fail, since readers have to be closed then
     for (int i = 0; i < numbers.size(); i++) {
       int shard = numbers.get(i);
@@ -223,17 +228,13 @@ final class BatchSearchRun {
     }
     Elapsed merging = Elapsed.now();
     FetchedDocs docs = response.fetched();
-    orFail(
-        () -> {
-          charge.add(response.hits().ramBytesUsed() + (docs == null ? 0 : docs.ramBytesUsed()));
-          Hits.add(merged, response.hits(), query.k(), charge, task::ensureNotCancelled);
-        });
+    charge.add(response.hits().ramBytesUsed() + (docs == null ? 0 : docs.ramBytesUsed()));
     fetchedAtOnce.set(docs);
+    Hits.add(merged, response.hits(), query.k(), charge, task::ensureNotCancelled);
     mergeNanos.addAndGet(merging.nanos());
-    return failed;
   }
 
-  /** What fails on this node fails the run: no other copy is asked, and no shard is left out. */
+  /** A failure of this node fails the run: no other copy is asked, and no shard is left out. */
   private boolean orFail(Step step) {
     try {
       step.run();
@@ -250,8 +251,7 @@ final class BatchSearchRun {
     failed.forEach(
         (shard, failure) -> {
           boolean noOther = isRefused(failure) || ownFailure.get() != null;
-          copies.set(
-              shard, noOther ? shards.get(shard).nodes().size() : copies.get(shard) + 1);
+          copies.set(shard, noOther ? shards.get(shard).nodes().size() : copies.get(shard) + 1);
           assign(shard, failure, byNode);
         });
     try (RefCountingRunnable pending = new RefCountingRunnable(done)) {
@@ -278,8 +278,7 @@ final class BatchSearchRun {
     charge.add(docsBytes);
     List<DistinctDocs> docs = hits.distinctDocs(shards.size());
     try (RefCountingRunnable pending =
-        new RefCountingRunnable(
-            completing(() -> respond(hits, hits.ramBytesUsed() + docsBytes)))) {
+        new RefCountingRunnable(completing(() -> respond(hits, hits.ramBytesUsed() + docsBytes)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
           fetch(shard, answered.get(shard), docs.get(shard), pending.acquire()::close);
@@ -323,7 +322,7 @@ final class BatchSearchRun {
             docs.docs(),
             fetch,
             query.nowMillis(),
-            BatchSummary.of(query));
+            BatchInLog.numbers(query));
     Elapsed fetching = Elapsed.now();
     nodes.fetch(
         found.target().getNodeId(),
@@ -403,19 +402,25 @@ final class BatchSearchRun {
     return bytes;
   }
 
-  private BatchProfile profile() {
-    List<BatchProfile.OfShard> profiles = new ArrayList<>();
+  /** What the batch cost the shards that answered, and this node. */
+  private ToXContent profile() {
+    Map<String, ShardProfile> profiles = new LinkedHashMap<>();
     for (int shard = 0; shard < shards.size(); shard++) {
       Answered of = answered.get(shard);
       if (of != null) {
         ShardProfile cost = of.outcome().profile();
-        profiles.add(
-            new BatchProfile.OfShard(
-                of.target().toString(),
-                fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard))));
+        profiles.put(
+            of.target().toString(),
+            fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard)));
       }
     }
-    return new BatchProfile(profiles, mergeNanos.get());
+    return (json, params) -> {
+      json.startObject("profile").startArray("shards");
+      for (Map.Entry<String, ShardProfile> of : profiles.entrySet()) {
+        of.getValue().write(json, of.getKey());
+      }
+      return json.endArray().field("merge_nanos", mergeNanos.get()).endObject();
+    };
   }
 
   private ShardSearchFailure[] failed() {

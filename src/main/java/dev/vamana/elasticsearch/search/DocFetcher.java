@@ -77,7 +77,7 @@ final class DocFetcher {
       ids[i] = hits[i].getId();
       contents[i] = FetchedDocs.Content.of(hits[i]);
     }
-    return new FetchedDocs(DocIds.of(ids), contents);
+    return new FetchedDocs(ids, contents);
   }
 
   private static ShardFetchSearchRequest standardRequest(ShardFetchRequest request) {

@@ -29,8 +29,7 @@ final class NodeQueryRequest extends AbstractTransportRequest implements Indices
    * @param fetch the parts of the hits to read in the same request, of one shard only; null to keep
    *     the readers of shards with hits open for {@link ShardFetchRequest}s
    */
-  NodeQueryRequest(
-      ShardQuery query, List<ShardTarget> shards, int mostTogether, FetchSpec fetch) {
+  NodeQueryRequest(ShardQuery query, List<ShardTarget> shards, int mostTogether, FetchSpec fetch) {
     this.query = query;
     this.shards = shards;
     this.mostTogether = mostTogether;

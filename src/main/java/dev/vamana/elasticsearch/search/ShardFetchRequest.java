@@ -24,7 +24,7 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
   private final int[] docs;
   private final FetchSpec fetch;
   private final long nowMillis;
-  private final BatchSummary batch;
+  private final Map<String, Object> batch;
 
   /** The documents of a request. */
   static final class Response extends ActionResponse {
@@ -56,7 +56,7 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
    * Makes a request.
    *
    * @param docs distinct documents in ascending order
-   * @param batch the search that found them, for the log
+   * @param batch describes the search that found them, for the log
    */
   ShardFetchRequest(
       ShardTarget target,
@@ -64,13 +64,13 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
       int[] docs,
       FetchSpec fetch,
       long nowMillis,
-      BatchSummary batch) {
+      Map<String, Object> batch) {
     this.target = target;
     this.reader = reader;
     this.docs = docs;
     this.fetch = fetch;
     this.nowMillis = nowMillis;
-    this.batch = batch.withoutFilters();
+    this.batch = batch;
   }
 
   ShardFetchRequest(StreamInput in) throws IOException {
@@ -81,7 +81,7 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
     docs = in.readVIntArray();
     fetch = FetchSpec.readFrom(in);
     nowMillis = in.readVLong();
-    batch = BatchSummary.readFrom(in);
+    batch = in.readGenericMap();
     WireVersion.end(in, version);
   }
 
@@ -94,7 +94,7 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
     out.writeVIntArray(docs);
     fetch.writeTo(out);
     out.writeVLong(nowMillis);
-    batch.writeTo(out);
+    out.writeGenericMap(batch);
   }
 
   ShardTarget target() {
@@ -117,7 +117,7 @@ final class ShardFetchRequest extends AbstractTransportRequest implements Indice
     return nowMillis;
   }
 
-  BatchSummary batch() {
+  Map<String, Object> batch() {
     return batch;
   }
 

@@ -220,7 +220,7 @@ final class ShardSearches {
               DistinctDocs.of(hits.docs(), hits.docs().length).docs(),
               request.fetch(),
               query.nowMillis(),
-              BatchSummary.of(query)),
+              BatchInLog.numbers(query)),
           task,
           charge,
           threads,
@@ -236,8 +236,7 @@ final class ShardSearches {
     private NodeQueryResponse.Outcome search(
         ShardTarget target, ShardSearchContextId reader, Workers threads, Elapsed elapsed)
         throws IOException {
-      WalkChange ofIndex =
-          WalkSettings.of(shard(target.shardId()).indexSettings().getSettings());
+      WalkChange ofIndex = WalkSettings.of(shard(target.shardId()).indexSettings().getSettings());
       ShardQuery ofShard = query.with(ofIndex);
       int vectors = query.vectors().count();
       long waited = elapsed.nanos();
@@ -248,8 +247,7 @@ final class ShardSearches {
               SearchCount.begin(
                   service,
                   shard.reader().indexShard(),
-                  target.standard(
-                      BatchInLog.source(BatchSummary.of(query)), null, query.nowMillis()),
+                  target.standard(BatchInLog.source(query), null, query.nowMillis()),
                   vectors,
                   task)) {
         VectorSearch search =

@@ -162,8 +162,7 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
         nodes.add(copy.currentNodeId());
       }
       return new Copies(
-          new ShardTarget(
-              number, shard.shardId(), names, filter, shard.splitShardCountSummary()),
+          new ShardTarget(number, shard.shardId(), names, filter, shard.splitShardCountSummary()),
           nodes);
     }
   }

@@ -10,7 +10,7 @@ import org.elasticsearch.action.search.SearchTransportService;
 import org.elasticsearch.action.search.TransportSearchAction;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.action.support.ChannelActionListener;
-import org.elasticsearch.action.support.HandledTransportAction;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.cluster.ProjectState;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
@@ -31,7 +31,7 @@ import org.elasticsearch.transport.TransportService;
  * each node once, and merges the hits of its shards.
  */
 public final class TransportBatchSearchAction
-    extends HandledTransportAction<BatchSearchRequest, BatchSearchResponse> {
+    extends TransportAction<BatchSearchRequest, BatchSearchResponse> {
 
   /** The action. It requires the privilege to read the indices. */
   public static final ActionType<BatchSearchResponse> TYPE =
@@ -70,9 +70,8 @@ public final class TransportBatchSearchAction
       IdCache ids) {
     super(
         TYPE.name(),
-        transport,
         filters,
-        BatchSearchRequest::new,
+        transport.getTaskManager(),
         threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION));
     this.transport = transport;
     this.cluster = cluster;
@@ -165,32 +164,17 @@ public final class TransportBatchSearchAction
                         targets.shards(),
                         together,
                         request.maxConcurrentShardRequests(),
-                        shardQuery(request, filters, nowMillis),
-                        FetchSpec.of(request),
+                        request.shardQuery(
+                            filters,
+                            cluster
+                                .getClusterSettings()
+                                .get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING),
+                            service.defaultAllowPartialSearchResults(),
+                            nowMillis),
+                        request.fetch(),
                         request.profile(),
                         charge,
                         next)
                     .start()));
-  }
-
-  private ShardQuery shardQuery(BatchSearchRequest request, QueryFilters filters, long nowMillis) {
-    boolean allowPartial =
-        request.allowPartialSearchResults() == null
-            ? service.defaultAllowPartialSearchResults()
-            : request.allowPartialSearchResults();
-    return new ShardQuery(
-        request.field(),
-        request.vectors(),
-        request.k(),
-        request.numCandidates(),
-        filters,
-        request.similarity(),
-        request.walk(),
-        request.exact(),
-        request.timeout() == null
-            ? cluster.getClusterSettings().get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING)
-            : request.timeout(),
-        allowPartial,
-        nowMillis);
   }
 }

@@ -57,9 +57,7 @@ final class TransportNodes implements BatchSearchRun.Nodes {
 
   @Override
   public void fetch(
-      String node,
-      ShardFetchRequest request,
-      ActionListener<ShardFetchRequest.Response> listener) {
+      String node, ShardFetchRequest request, ActionListener<ShardFetchRequest.Response> listener) {
     send(
         node, TransportBatchSearchAction.FETCH, request, ShardFetchRequest.Response::new, listener);
   }
@@ -97,6 +95,7 @@ final class TransportNodes implements BatchSearchRun.Nodes {
   @Override
   public void free(String node, ShardSearchContextId reader) {
     ActionListener.run(
-        ActionListener.noop(), l -> readers.sendFreeContext(connection(node), reader, l.map(r -> null)));
+        ActionListener.noop(),
+        l -> readers.sendFreeContext(connection(node), reader, l.map(r -> null)));
   }
 }

@@ -173,8 +173,7 @@ final class VectorSearch {
     return timed;
   }
 
-  private void searchOne(Query query, int k, int number, Hits.Builder hits)
-      throws IOException {
+  private void searchOne(Query query, int k, int number, Hits.Builder hits) throws IOException {
     task.ensureNotCancelled();
     if (timedOut || outOfTime.getAsBoolean()) {
       timedOut = true;

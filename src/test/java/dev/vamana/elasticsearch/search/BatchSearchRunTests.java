@@ -80,7 +80,9 @@ public class BatchSearchRunTests {
     assertEquals(0, tooSmall.getUsed());
   }
 
-  /** However many shards a node has; shards that fail there go to the nodes of their next copies. */
+  /**
+   * However many shards a node has; shards that fail there go to the nodes of their next copies.
+   */
   @Test
   public void testVectorsAreSentOnceANode() {
     CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);

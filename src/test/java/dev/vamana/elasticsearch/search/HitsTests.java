@@ -137,8 +137,7 @@ public class HitsTests {
   /** Such as by a cancelled task. */
   @Test
   public void testEndedByTheCheck() {
-    Hits hits =
-        new Hits(new int[] {1, 2}, new int[] {0, 0}, new int[] {5, 6}, new float[] {1, 1});
+    Hits hits = new Hits(new int[] {1, 2}, new int[] {0, 0}, new int[] {5, 6}, new float[] {1, 1});
     int[] checks = new int[1];
     assertThrows(
         IllegalStateException.class,

@@ -129,7 +129,7 @@ public class LostCopyTests extends RandomizedTest {
         assertEquals(expected.size(), columns.ends()[query] - start);
         for (int i = 0; i < expected.size(); i++) {
           Hit hit = expected.get(i);
-          assertEquals(TestCopies.id(hit.node(), hit.doc()), columns.id(start + i));
+          assertEquals(TestCopies.id(hit.node(), hit.doc()), columns.ids()[start + i]);
           assertEquals(hit.score(), columns.scores()[start + i], 0);
         }
       } else {

@@ -175,9 +175,7 @@ final class TestCopies implements BatchSearchRun.Nodes {
   /** A copy that is lost leaves its reader open until it is told to close it. */
   @Override
   public void fetch(
-      String node,
-      ShardFetchRequest request,
-      ActionListener<ShardFetchRequest.Response> listener) {
+      String node, ShardFetchRequest request, ActionListener<ShardFetchRequest.Response> listener) {
     String copy = open.get(request.reader());
     assertTrue("fetched from a closed reader", copy != null && copy.startsWith(node));
     assertTrue("asked for no documents", request.docs().length > 0);
@@ -196,7 +194,7 @@ final class TestCopies implements BatchSearchRun.Nodes {
             : IntStream.range(0, ids.length)
                 .mapToObj(i -> new FetchedDocs.Content(null, Map.of(), Map.of()))
                 .toArray(FetchedDocs.Content[]::new);
-    listener.onResponse(new ShardFetchRequest.Response(new FetchedDocs(DocIds.of(ids), contents)));
+    listener.onResponse(new ShardFetchRequest.Response(new FetchedDocs(ids, contents)));
   }
 
   @Override
@@ -213,9 +211,7 @@ final class TestCopies implements BatchSearchRun.Nodes {
             new OriginalIndices(new String[] {"index"}, IndicesOptions.strictExpand()),
             AliasFilter.EMPTY,
             SplitShardCountSummary.UNSET),
-        together
-            ? List.of("first", "second")
-            : List.of(node(number, 0), node(number, 1)));
+        together ? List.of("first", "second") : List.of(node(number, 0), node(number, 1)));
   }
 
   /** Runs a search, and keeps its response, to be released, or its failure. */

@@ -7,7 +7,6 @@ import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.WalkChange;
-import dev.vamana.work.Workers;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.work.Workers;
