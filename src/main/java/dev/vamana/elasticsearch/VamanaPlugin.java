@@ -3,6 +3,8 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -13,13 +15,9 @@ import dev.vamana.elasticsearch.gpu.ResidencyActions;
 import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.gpu.WarmSettings;
 import dev.vamana.elasticsearch.index.BuildMemory;
-import dev.vamana.elasticsearch.index.CodebookSettingCheck;
-import dev.vamana.elasticsearch.index.IndexMappings;
-import dev.vamana.elasticsearch.index.IndexSettingChange;
-import dev.vamana.elasticsearch.index.NamingIndices;
 import dev.vamana.elasticsearch.index.NewIndexCheck;
 import dev.vamana.elasticsearch.index.NodeBuilding;
-import dev.vamana.elasticsearch.index.OptInCheck;
+import dev.vamana.elasticsearch.index.SettingsWithoutEffect;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -55,7 +53,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
@@ -126,9 +123,6 @@ public final class VamanaPlugin extends Plugin
   private DamagedFiles damaged;
   private RecallMonitor recall;
   private BodyLimit bodyLimit;
-  private CodebookSettingCheck codebookCheck;
-  private OptInCheck optInCheck;
-  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -147,7 +141,7 @@ public final class VamanaPlugin extends Plugin
             VamanaSettings.BUILD_THREADS.get(settings),
             new BuildMemory(settings),
             new BuildStatistics(),
-            codebooks.ready(),
+            codebooks.ready()::get,
             new CentroidPool(
                 Math.max(
                     CentroidPool.MAX_BYTES,
@@ -179,15 +173,13 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
-    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
-    optInCheck = new OptInCheck(mappings);
-    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
+    return List.of(new NewIndexCheck(building.codebooks()));
   }
 
   @Override
   public void onIndexModule(IndexModule module) {
     damaged.register(module);
+    SettingsWithoutEffect.register(module);
     IndexWarming.register(module, threads);
     RecallListener.register(module, recall);
     if (VamanaSettings.ENABLED.get(module.getSettings()) == false
@@ -233,13 +225,6 @@ public final class VamanaPlugin extends Plugin
     building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
     bodyLimit = new BodyLimit(settings);
-    settingChange =
-        new IndexSettingChange(
-            services.clusterService(),
-            services.projectResolver(),
-            services.indexNameExpressionResolver(),
-            codebookCheck,
-            optInCheck);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -248,10 +233,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components =
-        new ArrayList<>(
-            codebooks.start(
-                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
+    List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -291,7 +273,7 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -311,19 +293,12 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
-    return codebooks.processors(parameters);
-  }
-
-  @Override
-  public Collection<MappedActionFilter> getMappedActionFilters() {
-    List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(settingChange);
-    return filters;
+    return codebooks.processors();
   }
 
   @Override
   public Collection<SystemIndexDescriptor> getSystemIndexDescriptors(Settings settings) {
-    return Codebooks.systemIndices();
+    return List.of(CodebookIndex.descriptor());
   }
 
   @Override
