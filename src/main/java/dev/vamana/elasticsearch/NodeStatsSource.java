@@ -3,20 +3,21 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.codebook.Codebooks;
 import dev.vamana.elasticsearch.gpu.NodeExecutor;
-import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import dev.vamana.elasticsearch.monitor.recall.RecallStats;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.elasticsearch.monitor.stats.NodeHealth;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
-import dev.vamana.elasticsearch.monitor.stats.TrainingStats;
 import dev.vamana.elasticsearch.search.IdCache;
+import dev.vamana.search.CpuSearches;
+import dev.vamana.search.ExecutorRegistry;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * Gives the node's statistics from the parts of the plugin that count them.
@@ -24,7 +25,6 @@ import java.util.List;
  * @param executor answers searches
  * @param building counts written segments and the memory to build them in
  * @param codebooks trains and keeps codebooks
- * @param pinned bounds the host memory of batches
  * @param idCache keeps ids for batched searches
  * @param recalls recall of sampled searches
  * @param health finds out what is wrong
@@ -33,7 +33,6 @@ record NodeStatsSource(
     NodeExecutor executor,
     NodeBuilding building,
     Codebooks codebooks,
-    PinnedMemoryBreaker pinned,
     IdCache idCache,
     RecallMonitor recalls,
     NodeHealth health)
@@ -44,13 +43,13 @@ record NodeStatsSource(
   }
 
   @Override
-  public DeviceStats device() {
-    return executor.device();
+  public List<DeviceStats> devices() {
+    return executor.devices();
   }
 
   @Override
-  public List<DeviceSection> devices() {
-    return executor.devices();
+  public CpuSearches readers() {
+    return ExecutorRegistry.cpuSearches();
   }
 
   @Override
@@ -59,23 +58,14 @@ record NodeStatsSource(
   }
 
   @Override
-  public Counters breaker() {
-    return pinned.stats();
-  }
-
-  @Override
-  public Counters ids() {
-    return idCache.stats();
-  }
-
-  @Override
-  public Counters builds() {
-    return building.memory().stats();
-  }
-
-  @Override
-  public Counters training() {
-    return TrainingStats.of(codebooks.known(), codebooks.samples());
+  public SortedMap<String, SortedMap<String, Long>> memory() {
+    long used = codebooks.samples().memory().used();
+    long limit = codebooks.samples().memory().limit();
+    SortedMap<String, SortedMap<String, Long>> memory = new TreeMap<>();
+    memory.put("ids", idCache.stats());
+    memory.put("builds", building.memory().stats());
+    memory.put("samples", new TreeMap<>(Map.of("used", used, "limit", limit)));
+    return memory;
   }
 
   @Override

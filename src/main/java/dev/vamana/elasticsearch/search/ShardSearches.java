@@ -226,7 +226,6 @@ final class ShardSearches {
         return ShardHits.none(query.vectors().count());
       }
       VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
-      Elapsed elapsed = Elapsed.now();
       ShardHits hits = search.search(query, filtered, queries.leastScore());
       if (search.timedOut() == false && query.exact() == false) {
         recall.batch(
@@ -235,8 +234,7 @@ final class ShardSearches {
             query.vectors().count(),
             filtered::of,
             query.k(),
-            hits::of,
-            elapsed.nanos());
+            hits::of);
       }
       return hits;
     } finally {

@@ -61,7 +61,8 @@ final class NodeMergeStage implements Stage {
         context.fragment().add(BUILDS, row);
         context.say("  %s", row);
         if (ours) {
-          context.say("builds: %s", node.client().get("/_vamana/_local/stats/build").get("nodes"));
+          context.say(
+              "builds: %s", node.client().get("/_vamana/nodes/_local/stats/build").get("nodes"));
         }
       }
     }

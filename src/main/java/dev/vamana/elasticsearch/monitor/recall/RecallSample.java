@@ -8,13 +8,10 @@ import org.apache.lucene.search.KnnByteVectorQuery;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.index.shard.ShardId;
-import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
-import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
 
 /**
  * One search of a shard that will be answered once more. Holds the reader of that search open until
@@ -32,33 +29,21 @@ final class RecallSample implements Releasable {
   private final IndexShard shard;
   private final Engine.Searcher searcher;
   private final Asked asked;
+  private final int k;
   private final ScoreDoc[] hits;
-  private final long tookNanos;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
   private volatile boolean stopped;
 
-  /**
-   * The question.
-   *
-   * @param filter documents that may be hits, or null for all
-   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
-   */
-  private record Asked(
-      String field,
-      QueryVector vector,
-      Query filter,
-      int k,
-      int numCandidates,
-      KnnSearchStrategy strategy,
-      boolean endsEarly) {}
+  /** The question; the filter is null if all documents may be hits. */
+  private record Asked(String field, QueryVector vector, Query filter) {}
 
   private RecallSample(
-      IndexShard shard, Engine.Searcher searcher, Asked asked, ScoreDoc[] hits, long tookNanos) {
+      IndexShard shard, Engine.Searcher searcher, Asked asked, int k, ScoreDoc[] hits) {
     this.shard = shard;
     this.searcher = searcher;
     this.asked = asked;
+    this.k = k;
     this.hits = hits;
-    this.tookNanos = tookNanos;
   }
 
   /**
@@ -66,42 +51,21 @@ final class RecallSample implements Releasable {
    * as those with a minimum similarity; the searcher is not closed then.
    *
    * @param searcher the searcher to hold open
-   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
    * @param k number of hits that the user asked for
    * @param hits the answer, best first
-   * @param tookNanos how long it took
    */
   static RecallSample of(
-      IndexShard shard,
-      Engine.Searcher searcher,
-      Query query,
-      boolean endsEarly,
-      int k,
-      ScoreDoc[] hits,
-      long tookNanos) {
-    Asked asked = null;
-    if (query instanceof KnnFloatVectorQuery floats) {
-      asked =
-          new Asked(
-              floats.getField(),
-              QueryVector.of(floats.getTargetCopy()),
-              floats.getFilter(),
-              k,
-              Math.max(k, floats.getK()),
-              query instanceof ESKnnFloatVectorQuery es ? es.getStrategy() : null,
-              endsEarly);
-    } else if (query instanceof KnnByteVectorQuery bytes) {
-      asked =
-          new Asked(
-              bytes.getField(),
-              QueryVector.of(bytes.getTargetCopy()),
-              bytes.getFilter(),
-              k,
-              Math.max(k, bytes.getK()),
-              query instanceof ESKnnByteVectorQuery es ? es.getStrategy() : null,
-              endsEarly);
-    }
-    return asked == null ? null : new RecallSample(shard, searcher, asked, hits, tookNanos);
+      IndexShard shard, Engine.Searcher searcher, Query query, int k, ScoreDoc[] hits) {
+    Asked asked =
+        switch (query) {
+          case KnnFloatVectorQuery floats ->
+              new Asked(
+                  floats.getField(), QueryVector.of(floats.getTargetCopy()), floats.getFilter());
+          case KnnByteVectorQuery bytes ->
+              new Asked(bytes.getField(), QueryVector.of(bytes.getTargetCopy()), bytes.getFilter());
+          default -> null;
+        };
+    return asked == null ? null : new RecallSample(shard, searcher, asked, k, hits);
   }
 
   ShardId shard() {
@@ -130,27 +94,11 @@ final class RecallSample implements Releasable {
   }
 
   int k() {
-    return asked.k();
-  }
-
-  int numCandidates() {
-    return asked.numCandidates();
-  }
-
-  KnnSearchStrategy strategy() {
-    return asked.strategy() == null ? KnnSearchStrategy.Hnsw.DEFAULT : asked.strategy();
-  }
-
-  boolean endsEarly() {
-    return asked.endsEarly();
+    return k;
   }
 
   ScoreDoc[] hits() {
     return hits;
-  }
-
-  long tookNanos() {
-    return tookNanos;
   }
 
   /** Begins the evaluation. Returns false if the sample was closed before. */

@@ -11,11 +11,10 @@ enum Skipped {
   /** The user may not see all documents. */
   HIDDEN_DOCUMENTS,
   /**
-   * The query is more than one for nearest vectors: it has a least similarity, a boost, rescoring.
+   * The query is more than one for nearest vectors: it has a least similarity, a boost, rescoring;
+   * or its field belongs to nested documents.
    */
   UNSUPPORTED,
-  /** The field belongs to nested documents. */
-  NESTED,
   /** No document that the filter accepts has a vector. */
   NO_NEIGHBORS,
   /** The shard was closed. */

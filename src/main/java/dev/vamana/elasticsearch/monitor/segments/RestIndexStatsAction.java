@@ -1,10 +1,9 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
-import dev.vamana.elasticsearch.monitor.openmetrics.OpenMetrics;
+import dev.vamana.elasticsearch.monitor.stats.Figures;
+import dev.vamana.elasticsearch.monitor.stats.OpenMetrics;
 import java.util.List;
-import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.client.internal.node.NodeClient;
-import org.elasticsearch.common.Strings;
 import org.elasticsearch.rest.BaseRestHandler;
 import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
@@ -16,7 +15,10 @@ import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestResponseListener;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** {@code GET /{index}/_vamana/stats}: the vector fields of indices, summed over their segments. */
+/**
+ * {@code GET /{index}/_vamana/stats}: the vector fields of indices, summed over their segments, and
+ * the measured recall of their searches.
+ */
 public final class RestIndexStatsAction extends BaseRestHandler {
 
   @Override
@@ -31,9 +33,7 @@ public final class RestIndexStatsAction extends BaseRestHandler {
 
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-    SegmentsRequest segments =
-        new SegmentsRequest(Strings.splitStringByCommaToArray(request.param("index")));
-    segments.indicesOptions(IndicesOptions.fromRequest(request, segments.indicesOptions()));
+    SegmentsRequest segments = SegmentsRequest.of(request);
     boolean metrics = OpenMetrics.isAskedFor(request);
     return channel ->
         new RestCancellableNodeClient(client, request.getHttpChannel())
@@ -47,7 +47,7 @@ public final class RestIndexStatsAction extends BaseRestHandler {
     return new RestResponseListener<>(channel) {
       @Override
       public RestResponse buildResponse(SegmentsResponse response) {
-        return OpenMetrics.answer(IndexMetrics.of(response));
+        return new IndexStats(response).openMetrics().answer();
       }
     };
   }
@@ -60,7 +60,7 @@ public final class RestIndexStatsAction extends BaseRestHandler {
           throws Exception {
         json.startObject();
         RestActions.buildBroadcastShardsHeader(json, request, response);
-        IndexStats.of(response.segments()).toXContent(json, request);
+        Figures.write(json, new IndexStats(response).figures());
         json.endObject();
         return new RestResponse(RestStatus.OK, json);
       }

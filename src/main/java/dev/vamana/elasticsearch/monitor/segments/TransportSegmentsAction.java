@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.elasticsearch.monitor.ShardsAction;
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import java.io.IOException;
 import java.util.List;
 import java.util.Objects;
@@ -8,9 +9,7 @@ import java.util.function.Predicate;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
-import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
@@ -32,6 +31,7 @@ public final class TransportSegmentsAction
       new ActionType<>("indices:monitor/vamana/segments");
 
   private final OptedIn optedIn;
+  private final RecallMonitor recall;
 
   /**
    * Tells whether an index has the plugin's setting. The segments of such an index are listed even
@@ -55,13 +55,11 @@ public final class TransportSegmentsAction
       ProjectResolver projects,
       ActionFilters filters,
       IndexNameExpressionResolver resolver,
-      OptedIn optedIn) {
+      OptedIn optedIn,
+      RecallMonitor recall) {
     super(
         new Messages<>(
-            TYPE,
-            SegmentsRequest::new,
-            SegmentsResponse.OfShard::new,
-            TransportSegmentsAction::response),
+            TYPE, SegmentsRequest::new, SegmentsResponse.OfShard::read, SegmentsResponse::new),
         cluster,
         transport,
         indices,
@@ -69,20 +67,7 @@ public final class TransportSegmentsAction
         projects,
         resolver);
     this.optedIn = optedIn;
-  }
-
-  private static SegmentsResponse response(
-      int total,
-      int successful,
-      int failed,
-      List<SegmentsResponse.OfShard> results,
-      List<DefaultShardOperationFailedException> failures) {
-    return new SegmentsResponse(
-        total,
-        successful,
-        failed,
-        failures,
-        results.stream().flatMap(result -> result.segments().stream()).toList());
+    this.recall = recall;
   }
 
   @Override
@@ -104,14 +89,16 @@ public final class TransportSegmentsAction
 
   private SegmentsResponse.OfShard segments(ShardRouting routing, IndexShard shard)
       throws IOException {
-    DiscoveryNode node = clusterService.localNode();
     FieldSegment.ShardCopy copy =
         new FieldSegment.ShardCopy(
-            routing.getIndexName(), routing.id(), routing.primary(), node.getId(), node.getName());
+            routing.getIndexName(),
+            routing.id(),
+            routing.primary(),
+            clusterService.localNode().getName());
     boolean stock = optedIn.settings.test(shard.indexSettings().getSettings());
     try (Engine.Searcher searcher = shard.acquireSearcher("vamana_segments")) {
       List<FieldSegment> rows = SegmentLister.list(searcher.getIndexReader(), copy, stock);
-      return new SegmentsResponse.OfShard(rows);
+      return new SegmentsResponse.OfShard(copy.index(), rows, recall.of(shard.shardId()));
     }
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.search.DevicePresence;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -20,15 +21,12 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
   private static FieldSegment row(
       String index, int shard, boolean primary, String segment, String codebook, long version) {
     return new FieldSegment(
-        new FieldSegment.ShardCopy(index, shard, primary, "id", "node"),
-        segment,
-        "v",
-        10,
+        new FieldSegment.ShardCopy(index, shard, primary, "node"),
+        new SegmentReport(segment, "v", 10, DevicePresence.resident("in-memory", 768), List.of()),
+        true,
         3,
         "l2_norm",
-        "float",
         new FieldSegment.Bytes(120, 40, 20),
-        new FieldSegment.OnDevice("in-memory", "resident", 40, 160, 768, "0,2"),
         codebook,
         version);
   }
@@ -36,7 +34,14 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
   private static Table table(
       List<FieldSegment> rows, DefaultShardOperationFailedException... failures) {
     return new RestCatVamanaAction()
-        .table(null, new SegmentsResponse(9, 8, failures.length, Arrays.asList(failures), rows));
+        .table(
+            null,
+            new SegmentsResponse(
+                9,
+                8,
+                failures.length,
+                List.of(new SegmentsResponse.OfShard("a", rows, Map.of())),
+                Arrays.asList(failures)));
   }
 
   private static List<Object> column(Table table, String name) {
@@ -63,7 +68,7 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
     Map<String, Object> expected =
         Map.of(
             "vectors",
-            10L,
+            10,
             "dims",
             3,
             "placement",
@@ -72,10 +77,8 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
             "resident",
             "vectors.disk",
             ByteSizeValue.ofBytes(120),
-            "graph.device",
+            "graph.disk",
             ByteSizeValue.ofBytes(40),
-            "codes.device",
-            ByteSizeValue.ofBytes(160),
             "device",
             ByteSizeValue.ofBytes(768),
             "codebook",
@@ -83,7 +86,6 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
             "codebook.version",
             7L);
     expected.forEach((name, value) -> assertEquals(name, List.of(value), column(table, name)));
-    assertEquals(List.of("0,2"), column(table, "gpus"));
   }
 
   public void testCodebooks() {

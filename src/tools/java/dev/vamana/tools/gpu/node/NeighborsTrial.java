@@ -72,7 +72,7 @@ public final class NeighborsTrial {
    *
    * @param seconds time of the request, the refresh at its end included
    * @param cpuMicros processor time of the node for a document, by group of threads
-   * @param answered who answered, as counted by {@code _vamana/stats}
+   * @param answered who answered, as counted by {@code _vamana/nodes/stats}
    */
   public record Run(
       double seconds, Map<String, Double> cpuMicros, Map<String, Map<String, Long>> answered) {}

@@ -1,0 +1,85 @@
+package dev.vamana.elasticsearch.monitor.stats;
+
+import java.math.BigDecimal;
+import java.util.HashSet;
+import java.util.LinkedHashMap;
+import java.util.Map;
+import java.util.Set;
+import java.util.stream.Collectors;
+import org.elasticsearch.rest.RestRequest;
+import org.elasticsearch.rest.RestResponse;
+import org.elasticsearch.rest.RestStatus;
+
+/**
+ * Collects samples and writes them as OpenMetrics 1.0 text. The samples of a metric are written
+ * together, metrics in the order of their first samples. Not thread-safe.
+ */
+public final class OpenMetrics {
+
+  /** The content type of answers. */
+  public static final String CONTENT_TYPE =
+      "application/openmetrics-text; version=1.0.0; charset=utf-8";
+
+  private final Map<Figures.Metric, StringBuilder> metrics = new LinkedHashMap<>();
+  private final Set<String> series = new HashSet<>();
+
+  /**
+   * Whether a request asks for this format by its parameter {@code format}. Elasticsearch handles
+   * all other values. The header {@code Accept} is not looked at: scrapers name this format in it
+   * whatever they ask for.
+   */
+  public static boolean isAskedFor(RestRequest request) {
+    return "openmetrics".equals(request.param("format"));
+  }
+
+  /**
+   * Adds a sample.
+   *
+   * @throws IllegalArgumentException if it has the name and labels of another one
+   */
+  void add(Figures.Metric metric, Map<String, String> labels, BigDecimal value) {
+    String described =
+        labels.entrySet().stream()
+            .map(label -> label.getKey() + "=\"" + escaped(label.getValue()) + '"')
+            .collect(Collectors.joining(","));
+    String name = metric.name() + metric.suffix() + (labels.isEmpty() ? "" : "{" + described + "}");
+    if (series.add(name) == false) {
+      throw new IllegalArgumentException("sample [" + name + "] is there twice");
+    }
+    metrics
+        .computeIfAbsent(metric, OpenMetrics::description)
+        .append(name)
+        .append(' ')
+        .append(value.stripTrailingZeros().toPlainString())
+        .append('\n');
+  }
+
+  private static StringBuilder description(Figures.Metric metric) {
+    StringBuilder text = new StringBuilder();
+    line(text, "TYPE", metric.name(), metric.type());
+    if (metric.unit().isEmpty() == false) {
+      line(text, "UNIT", metric.name(), metric.unit());
+    }
+    line(text, "HELP", metric.name(), escaped(metric.help()));
+    return text;
+  }
+
+  private static void line(StringBuilder text, String what, String name, String value) {
+    text.append("# ").append(what).append(' ').append(name).append(' ').append(value).append('\n');
+  }
+
+  /** Escapes what would end a text: backslashes, quotes and line feeds. */
+  private static String escaped(String text) {
+    return text.replace("\\", "\\\\").replace("\"", "\\\"").replace("\n", "\\n");
+  }
+
+  /** The text, with its last line. */
+  String text() {
+    return String.join("", metrics.values()) + "# EOF\n";
+  }
+
+  /** Makes the answer to a request. */
+  public RestResponse answer() {
+    return new RestResponse(RestStatus.OK, CONTENT_TYPE, text());
+  }
+}
