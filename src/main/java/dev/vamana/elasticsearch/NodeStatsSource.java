@@ -6,7 +6,6 @@ import dev.vamana.elasticsearch.gpu.NodeExecutor;
 import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.elasticsearch.monitor.stats.NodeHealth;
@@ -69,8 +68,8 @@ record NodeStatsSource(
   }
 
   @Override
-  public RecallStats recall() {
-    return recalls.stats();
+  public Map<String, Object> recall() {
+    return recalls.figures();
   }
 
   @Override

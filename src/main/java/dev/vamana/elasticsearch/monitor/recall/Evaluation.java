@@ -28,29 +28,17 @@ final class Evaluation {
   /** Scores whose difference is below this share are equal, to rounding. */
   private static final float ROUNDING = 1e-6f;
 
-  private final RecallSample sample;
-  private final IndexSearcher searcher;
-  private final BooleanSupplier stop;
-
-  /**
-   * Makes an evaluation.
-   *
-   * @param stop asked from time to time; true ends the evaluation
-   */
-  Evaluation(RecallSample sample, BooleanSupplier stop) {
-    this.sample = sample;
-    this.stop = stop;
-    searcher = new IndexSearcher(sample.reader());
-    searcher.setQueryCache(null);
-  }
+  private Evaluation() {}
 
   /**
    * Returns the share of the true neighbours that the answer had, from 0 to 1; null if it was
    * stopped, or the shard has no neighbour at all.
+   *
+   * @param stop asked from time to time; true ends the evaluation
    */
-  Double run() throws IOException {
-    ScoreDoc[] exact = exact();
-    return exact == null || exact.length == 0 ? null : recall(exact, sample.hits());
+  static Double recall(RecallSample sample, BooleanSupplier stop) throws IOException {
+    ScoreDoc[] exact = exact(sample, stop);
+    return exact == null || exact.length == 0 ? null : recall(exact, sample.hits);
   }
 
   /** A hit that is as near as the last neighbour is right. */
@@ -66,16 +54,18 @@ final class Evaluation {
   }
 
   /** Scores all documents that the filter accepts. Returns null if stopped. */
-  private ScoreDoc[] exact() throws IOException {
-    LongHeap best = new LongHeap(sample.k());
-    Query filter = sample.filter();
+  private static ScoreDoc[] exact(RecallSample sample, BooleanSupplier stop) throws IOException {
+    IndexSearcher searcher = new IndexSearcher(sample.reader());
+    searcher.setQueryCache(null);
+    LongHeap best = new LongHeap(sample.k);
+    Query filter = sample.filter;
     Weight weight =
         filter == null
             ? null
             : searcher.createWeight(searcher.rewrite(filter), ScoreMode.COMPLETE_NO_SCORES, 1);
     DocAndFloatFeatureBuffer buffer = new DocAndFloatFeatureBuffer();
     for (LeafReaderContext leaf : sample.reader().leaves()) {
-      VectorScorer scorer = scorer(leaf.reader(), sample.field(), sample.vector());
+      VectorScorer scorer = scorer(leaf.reader(), sample.field, sample.vector);
       Scorer accepted = weight == null ? null : weight.scorer(leaf);
       if (scorer == null || (weight != null && accepted == null)) {
         continue;

@@ -1,9 +1,12 @@
 package dev.vamana.elasticsearch.monitor.recall;
 
+import dev.vamana.elasticsearch.monitor.ShardFailures;
 import java.io.Closeable;
 import java.util.ArrayList;
 import java.util.EnumMap;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
@@ -39,6 +42,33 @@ public final class RecallMonitor implements Closeable {
 
   /** The node is idle if no more than one of so many search threads is at work. */
   private static final int IDLE_SHARE = 4;
+
+  /** Why a search that was drawn was not evaluated. */
+  enum Skipped {
+    /** The node was not idle for the time that a sample may wait. */
+    BUSY,
+    /**
+     * The index was refreshed between the search and the sample, or a point in time was searched.
+     */
+    CHANGED,
+    /** The user may not see all documents. */
+    HIDDEN_DOCUMENTS,
+    /**
+     * The query is more than one for nearest vectors: it has a least similarity, a boost,
+     * rescoring; or its field belongs to nested documents.
+     */
+    UNSUPPORTED,
+    /** No document that the filter accepts has a vector. */
+    NO_NEIGHBORS,
+    /** The shard was closed. */
+    CLOSED,
+    /** The evaluation failed; the log has the cause at level debug. */
+    FAILED;
+
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
 
   private final ThreadPool threads;
   private final Map<ShardId, Map<Searches, Tally>> shards = new ConcurrentHashMap<>();
@@ -119,15 +149,15 @@ public final class RecallMonitor implements Closeable {
     boolean done = false;
     try (sample) {
       BooleanSupplier stop = () -> closed || sample.stopped();
-      Double recall = new Evaluation(sample, stop).run();
+      Double recall = Evaluation.recall(sample, stop);
       if (sample.stopped()) {
         return; // the shard is being closed, and was forgotten
       }
       if (recall != null) {
         shards
-            .computeIfAbsent(sample.shard(), id -> new ConcurrentHashMap<>())
+            .computeIfAbsent(sample.shard.shardId(), id -> new ConcurrentHashMap<>())
             .merge(
-                Searches.of(sample.field(), sample.k()),
+                Searches.of(sample.field, sample.k),
                 Tally.NONE.plus(recall),
                 (before, one) -> before.plus(recall));
         done = true;
@@ -136,8 +166,8 @@ public final class RecallMonitor implements Closeable {
       }
     } catch (Exception e) {
       // of the index or of the query: the user's search has been answered
-      sample.failed(e);
-      logger.debug("a sample of " + sample.shard() + " was not evaluated", e);
+      ShardFailures.failIfCorrupt(sample.shard, e);
+      logger.debug("a sample of " + sample.shard.shardId() + " was not evaluated", e);
       if (sample.stopped() == false) {
         skip(e instanceof AlreadyClosedException ? Skipped.CLOSED : Skipped.FAILED);
       }
@@ -165,7 +195,7 @@ public final class RecallMonitor implements Closeable {
   /** Forgets a shard that is being closed; its sample ends soon. */
   void forget(ShardId shard) {
     RecallSample sample = current.get();
-    if (sample != null && sample.shard().equals(shard)) {
+    if (sample != null && sample.shard.shardId().equals(shard)) {
       sample.stop();
     }
     shards.remove(shard);
@@ -176,22 +206,38 @@ public final class RecallMonitor implements Closeable {
     return new TreeMap<>(shards.getOrDefault(shard, Map.of()));
   }
 
-  /** Returns what samples of all shards on this node showed. */
-  public RecallStats stats() {
+  /**
+   * Returns the members of the section {@code recall} of statistics: what samples of all shards on
+   * this node showed.
+   */
+  public Map<String, Object> figures() {
     SortedMap<String, SortedMap<Searches, Tally>> indices = new TreeMap<>();
     for (ShardId shard : shards.keySet()) {
       SortedMap<Searches, Tally> index =
           indices.computeIfAbsent(shard.getIndexName(), name -> new TreeMap<>());
       of(shard).forEach((searches, tally) -> index.merge(searches, tally, Tally::plus));
     }
-    List<RecallStats.Row> rows = new ArrayList<>();
+    List<Map<String, Object>> rows = new ArrayList<>();
     indices.forEach(
         (index, fields) ->
-            fields.forEach(
-                (searches, tally) -> rows.add(new RecallStats.Row(index, searches, tally))));
-    SortedMap<String, Long> reasons = new TreeMap<>();
+            fields.forEach((searches, tally) -> rows.add(row(index, searches, tally))));
+    Map<String, Object> reasons = new TreeMap<>();
     skipped.forEach((reason, count) -> reasons.put(reason.label(), count.sum()));
-    return new RecallStats(evaluated.sum(), workNanos.sum() / 1_000_000, reasons, rows);
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("evaluated", evaluated.sum());
+    figures.put("time_in_millis", workNanos.sum() / 1_000_000);
+    figures.put("skipped", reasons);
+    figures.put("searches", rows);
+    return figures;
+  }
+
+  private static Map<String, Object> row(String index, Searches searches, Tally tally) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("index", index);
+    row.put("field", searches.field());
+    row.put("k", searches.k());
+    row.putAll(tally.figures());
+    return row;
   }
 
   /** Ends an evaluation that is under way, and takes no more samples. */

@@ -1,6 +1,5 @@
 package dev.vamana.elasticsearch.monitor.recall;
 
-import dev.vamana.elasticsearch.monitor.ShardFailures;
 import dev.vamana.search.QueryVector;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.IndexReader;
@@ -11,7 +10,6 @@ import org.apache.lucene.search.ScoreDoc;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
-import org.elasticsearch.index.shard.ShardId;
 
 /**
  * One search of a shard that will be answered once more. Holds the reader of that search open until
@@ -26,22 +24,36 @@ final class RecallSample implements Releasable {
     CLOSED
   }
 
-  private final IndexShard shard;
+  final IndexShard shard;
+  final String field;
+  final QueryVector vector;
+
+  /** Documents that may be hits; null for all. */
+  final Query filter;
+
+  /** Number of hits that the user asked for. */
+  final int k;
+
+  /** The answer, best first. */
+  final ScoreDoc[] hits;
+
   private final Engine.Searcher searcher;
-  private final Asked asked;
-  private final int k;
-  private final ScoreDoc[] hits;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
   private volatile boolean stopped;
 
-  /** The question; the filter is null if all documents may be hits. */
-  private record Asked(String field, QueryVector vector, Query filter) {}
-
   private RecallSample(
-      IndexShard shard, Engine.Searcher searcher, Asked asked, int k, ScoreDoc[] hits) {
+      IndexShard shard,
+      Engine.Searcher searcher,
+      String field,
+      QueryVector vector,
+      Query filter,
+      int k,
+      ScoreDoc[] hits) {
     this.shard = shard;
     this.searcher = searcher;
-    this.asked = asked;
+    this.field = field;
+    this.vector = vector;
+    this.filter = filter;
     this.k = k;
     this.hits = hits;
   }
@@ -51,54 +63,35 @@ final class RecallSample implements Releasable {
    * as those with a minimum similarity; the searcher is not closed then.
    *
    * @param searcher the searcher to hold open
-   * @param k number of hits that the user asked for
-   * @param hits the answer, best first
    */
   static RecallSample of(
       IndexShard shard, Engine.Searcher searcher, Query query, int k, ScoreDoc[] hits) {
-    Asked asked =
-        switch (query) {
-          case KnnFloatVectorQuery floats ->
-              new Asked(
-                  floats.getField(), QueryVector.of(floats.getTargetCopy()), floats.getFilter());
-          case KnnByteVectorQuery bytes ->
-              new Asked(bytes.getField(), QueryVector.of(bytes.getTargetCopy()), bytes.getFilter());
-          default -> null;
-        };
-    return asked == null ? null : new RecallSample(shard, searcher, asked, k, hits);
+    return switch (query) {
+      case KnnFloatVectorQuery q ->
+          new RecallSample(
+              shard,
+              searcher,
+              q.getField(),
+              QueryVector.of(q.getTargetCopy()),
+              q.getFilter(),
+              k,
+              hits);
+      case KnnByteVectorQuery q ->
+          new RecallSample(
+              shard,
+              searcher,
+              q.getField(),
+              QueryVector.of(q.getTargetCopy()),
+              q.getFilter(),
+              k,
+              hits);
+      default -> null;
+    };
   }
 
-  ShardId shard() {
-    return shard.shardId();
-  }
-
-  /** Fails the shard if its evaluation found corrupt files. */
-  void failed(Exception failure) {
-    ShardFailures.failIfCorrupt(shard, failure);
-  }
-
+  /** The reader of the search. */
   IndexReader reader() {
     return searcher.getIndexReader();
-  }
-
-  String field() {
-    return asked.field();
-  }
-
-  QueryVector vector() {
-    return asked.vector();
-  }
-
-  Query filter() {
-    return asked.filter();
-  }
-
-  int k() {
-    return k;
-  }
-
-  ScoreDoc[] hits() {
-    return hits;
   }
 
   /** Begins the evaluation. Returns false if the sample was closed before. */

@@ -103,7 +103,7 @@ public final class RecallSampler implements SearchOperationListener, IndexEventL
       SearchContext context, KnnVectorQueryBuilder builder, int k, ScoreDoc[] hits) {
     SearchExecutionContext execution = context.getSearchExecutionContext();
     if (execution.nestedLookup().getNestedParent(builder.getFieldName()) != null) {
-      monitor.skip(Skipped.UNSUPPORTED);
+      monitor.skip(RecallMonitor.Skipped.UNSUPPORTED);
       return;
     }
     sample(
@@ -166,17 +166,17 @@ public final class RecallSampler implements SearchOperationListener, IndexEventL
     try {
       Engine.Searcher searcher = ShardSearchers.acquire(shard, SOURCE);
       if (searcher == null) {
-        monitor.skip(Skipped.CLOSED);
+        monitor.skip(RecallMonitor.Skipped.CLOSED);
         return;
       }
       RecallSample sample = null;
       try {
-        Skipped reason = difference(seen, searcher);
+        RecallMonitor.Skipped reason = difference(seen, searcher);
         if (reason == null) {
           sample = RecallSample.of(shard, searcher, query.get(), k, hits);
         }
         if (sample == null) {
-          monitor.skip(reason == null ? Skipped.UNSUPPORTED : reason);
+          monitor.skip(reason == null ? RecallMonitor.Skipped.UNSUPPORTED : reason);
         }
       } finally {
         if (sample == null) {
@@ -190,17 +190,17 @@ public final class RecallSampler implements SearchOperationListener, IndexEventL
       // the search has been answered; only its sample is lost
       ShardFailures.failIfCorrupt(shard, e);
       logger.debug("no sample of " + shard.shardId(), e);
-      monitor.skip(Skipped.FAILED);
+      monitor.skip(RecallMonitor.Skipped.FAILED);
     }
   }
 
   /** Returns in which way a search saw other documents, or null. */
-  private static Skipped difference(IndexReader seen, Engine.Searcher searcher) {
+  private static RecallMonitor.Skipped difference(IndexReader seen, Engine.Searcher searcher) {
     DirectoryReader now = searcher.getDirectoryReader();
     if (seen instanceof DirectoryReader == false
         || ((DirectoryReader) seen).getVersion() != now.getVersion()) {
-      return Skipped.CHANGED;
+      return RecallMonitor.Skipped.CHANGED;
     }
-    return seen.numDocs() == now.numDocs() ? null : Skipped.HIDDEN_DOCUMENTS;
+    return seen.numDocs() == now.numDocs() ? null : RecallMonitor.Skipped.HIDDEN_DOCUMENTS;
   }
 }

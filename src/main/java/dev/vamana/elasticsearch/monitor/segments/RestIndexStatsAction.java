@@ -5,14 +5,12 @@ import dev.vamana.elasticsearch.monitor.stats.OpenMetrics;
 import java.util.List;
 import org.elasticsearch.client.internal.node.NodeClient;
 import org.elasticsearch.rest.BaseRestHandler;
-import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.rest.action.RestActions;
 import org.elasticsearch.rest.action.RestBuilderListener;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
-import org.elasticsearch.rest.action.RestResponseListener;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
@@ -40,30 +38,18 @@ public final class RestIndexStatsAction extends BaseRestHandler {
             .execute(
                 TransportSegmentsAction.TYPE,
                 segments,
-                metrics ? metrics(channel) : json(channel, request));
-  }
-
-  private static RestResponseListener<SegmentsResponse> metrics(RestChannel channel) {
-    return new RestResponseListener<>(channel) {
-      @Override
-      public RestResponse buildResponse(SegmentsResponse response) {
-        return new IndexStats(response).openMetrics().answer();
-      }
-    };
-  }
-
-  private static RestResponseListener<SegmentsResponse> json(
-      RestChannel channel, RestRequest request) {
-    return new RestBuilderListener<>(channel) {
-      @Override
-      public RestResponse buildResponse(SegmentsResponse response, XContentBuilder json)
-          throws Exception {
-        json.startObject();
-        RestActions.buildBroadcastShardsHeader(json, request, response);
-        Figures.write(json, new IndexStats(response).figures());
-        json.endObject();
-        return new RestResponse(RestStatus.OK, json);
-      }
-    };
+                metrics
+                    ? OpenMetrics.listener(
+                        channel, response -> new IndexStats(response).openMetrics())
+                    : new RestBuilderListener<>(channel) {
+                      @Override
+                      public RestResponse buildResponse(
+                          SegmentsResponse response, XContentBuilder json) throws Exception {
+                        json.startObject();
+                        RestActions.buildBroadcastShardsHeader(json, request, response);
+                        Figures.write(json, new IndexStats(response).figures());
+                        return new RestResponse(RestStatus.OK, json.endObject());
+                      }
+                    });
   }
 }

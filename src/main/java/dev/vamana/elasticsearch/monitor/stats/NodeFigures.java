@@ -140,7 +140,7 @@ final class NodeFigures {
         case "state" -> tree.put(section, gpu.state());
         case "devices" ->
             tree.put(section, source.devices().stream().map(NodeFigures::of).toList());
-        case "recall" -> tree.put(section, source.recall().figures());
+        case "recall" -> tree.put(section, source.recall());
         case "health" ->
             tree.put(section, source.troubles().stream().map(Trouble::members).toList());
         default -> {}
@@ -220,7 +220,8 @@ final class NodeFigures {
     }
   }
 
-  private static List<Map<?, ?>> list(Object entries) {
+  /** The objects of a list; none if there is no list. */
+  static List<Map<?, ?>> list(Object entries) {
     List<Map<?, ?>> list = new ArrayList<>();
     if (entries != null) {
       ((List<?>) entries).forEach(entry -> list.add((Map<?, ?>) entry));

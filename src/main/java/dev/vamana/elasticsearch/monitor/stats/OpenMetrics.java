@@ -5,10 +5,13 @@ import java.util.HashSet;
 import java.util.LinkedHashMap;
 import java.util.Map;
 import java.util.Set;
+import java.util.function.Function;
 import java.util.stream.Collectors;
+import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.rest.action.RestResponseListener;
 
 /**
  * Collects samples and writes them as OpenMetrics 1.0 text. The samples of a metric are written
@@ -78,8 +81,14 @@ public final class OpenMetrics {
     return String.join("", metrics.values()) + "# EOF\n";
   }
 
-  /** Makes the answer to a request. */
-  public RestResponse answer() {
-    return new RestResponse(RestStatus.OK, CONTENT_TYPE, text());
+  /** Makes a listener that answers a request in this format. */
+  public static <T> RestResponseListener<T> listener(
+      RestChannel channel, Function<T, OpenMetrics> content) {
+    return new RestResponseListener<>(channel) {
+      @Override
+      public RestResponse buildResponse(T response) {
+        return new RestResponse(RestStatus.OK, CONTENT_TYPE, content.apply(response).text());
+      }
+    };
   }
 }

@@ -7,12 +7,9 @@ import java.util.stream.Collectors;
 import org.elasticsearch.client.internal.node.NodeClient;
 import org.elasticsearch.common.Strings;
 import org.elasticsearch.rest.BaseRestHandler;
-import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
-import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
-import org.elasticsearch.rest.action.RestResponseListener;
 
 /**
  * {@code GET /_vamana/nodes/stats}, for some nodes or all, and for some metrics or all; as JSON or
@@ -54,7 +51,7 @@ public final class RestStatsAction extends BaseRestHandler {
                 TransportStatsAction.TYPE,
                 stats,
                 openMetrics
-                    ? new MetricsListener(channel)
+                    ? OpenMetrics.listener(channel, StatsResponse::openMetrics)
                     : new RestRefCountedChunkedToXContentListener<>(channel));
   }
 
@@ -81,16 +78,5 @@ public final class RestStatsAction extends BaseRestHandler {
               + "]");
     }
     return asked;
-  }
-
-  private static final class MetricsListener extends RestResponseListener<StatsResponse> {
-    MetricsListener(RestChannel channel) {
-      super(channel);
-    }
-
-    @Override
-    public RestResponse buildResponse(StatsResponse response) {
-      return response.openMetrics().answer();
-    }
   }
 }

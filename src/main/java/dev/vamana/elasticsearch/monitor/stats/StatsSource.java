@@ -2,9 +2,9 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.monitor.Trouble;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import dev.vamana.search.CpuSearches;
 import java.util.List;
+import java.util.Map;
 import java.util.SortedMap;
 
 /** Gives the current statistics of a node. Every request calls it again. Thread-safe. */
@@ -28,8 +28,8 @@ public interface StatsSource {
    */
   SortedMap<String, SortedMap<String, Long>> memory();
 
-  /** Recall of sampled searches. */
-  RecallStats recall();
+  /** The section {@code recall}. */
+  Map<String, Object> recall();
 
   /** What is wrong now. */
   List<Trouble> troubles();

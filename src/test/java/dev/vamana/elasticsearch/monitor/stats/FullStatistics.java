@@ -6,8 +6,6 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.elasticsearch.monitor.Trouble;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
-import dev.vamana.elasticsearch.monitor.recall.Searches;
 import dev.vamana.elasticsearch.monitor.recall.Tally;
 import dev.vamana.search.CpuSearches;
 import dev.vamana.search.ExecutorRegistry;
@@ -152,14 +150,27 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
   }
 
   @Override
-  public RecallStats recall() {
-    return new RecallStats(
+  public Map<String, Object> recall() {
+    return recall(search("v", 10, new Tally(412, 383, 370)), search("w", 1, new Tally(7, 7, 7)));
+  }
+
+  @SafeVarargs
+  static Map<String, Object> recall(Map<String, Object>... searches) {
+    return Map.of(
+        "evaluated",
         number(),
+        "time_in_millis",
         number(),
-        new TreeMap<>(Map.of("busy", 3L, "changed", 4L)),
-        List.of(
-            new RecallStats.Row("photos", new Searches("v", 10), new Tally(412, 383, 370)),
-            new RecallStats.Row("photos", new Searches("w", 1), new Tally(7, 7, 7))));
+        "skipped",
+        Map.of("busy", 3L, "changed", 4L),
+        "searches",
+        List.of(searches));
+  }
+
+  static Map<String, Object> search(String field, int k, Tally tally) {
+    Map<String, Object> row = new TreeMap<>(tally.figures());
+    row.putAll(Map.of("index", "i", "field", field, "k", k));
+    return row;
   }
 
   @Override

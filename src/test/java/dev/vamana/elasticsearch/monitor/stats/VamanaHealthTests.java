@@ -4,8 +4,6 @@ import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.Trouble.Kind;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
-import dev.vamana.elasticsearch.monitor.recall.Searches;
 import dev.vamana.elasticsearch.monitor.recall.Tally;
 import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
 import java.util.Arrays;
@@ -27,7 +25,7 @@ public class VamanaHealthTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  private static final RecallStats NO_RECALL = recall();
+  private static final Map<String, Object> NO_RECALL = FullStatistics.recall();
 
   private final AtomicLong clock = new AtomicLong();
   private final NodeHealth health =
@@ -36,10 +34,6 @@ public class VamanaHealthTests extends LuceneTestCase {
           new LeftoverSegments(List.of(), settings -> true),
           clock::get);
 
-  private static RecallStats recall(RecallStats.Row... rows) {
-    return new RecallStats(0, 0, new TreeMap<>(), List.of(rows));
-  }
-
   private static GpuStats gpu(GpuStats.State state, String reason, long misses) {
     SortedMap<String, SortedMap<String, Long>> counters = new TreeMap<>();
     counters.put(
@@ -47,7 +41,7 @@ public class VamanaHealthTests extends LuceneTestCase {
     return new GpuStats("auto", state, reason, counters);
   }
 
-  private List<Kind> kinds(GpuStats gpu, RecallStats recall) {
+  private List<Kind> kinds(GpuStats gpu, Map<String, Object> recall) {
     return health.troubles(gpu, recall).stream().map(Trouble::kind).toList();
   }
 
@@ -79,12 +73,9 @@ public class VamanaHealthTests extends LuceneTestCase {
 
   public void testRecallThatIsCertainlyLow() {
     GpuStats well = gpu(GpuStats.State.READY, null, 0);
-    RecallStats.Row low =
-        new RecallStats.Row("i", new Searches("low", 10), new Tally(300, 255, 230));
-    RecallStats.Row maybe =
-        new RecallStats.Row("i", new Searches("maybe", 10), new Tally(3, 2.5, 2.2));
-    assertTrue(low + " " + maybe, low.high() < 0.9 && maybe.high() > 0.9);
-    List<Trouble> troubles = health.troubles(well, recall(low, maybe));
+    Map<String, Object> low = FullStatistics.search("low", 10, new Tally(300, 255, 230));
+    Map<String, Object> maybe = FullStatistics.search("maybe", 10, new Tally(3, 2.5, 2.2));
+    List<Trouble> troubles = health.troubles(well, FullStatistics.recall(low, maybe));
     assertEquals(1, troubles.size());
     assertEquals(Kind.LOW_RECALL, troubles.get(0).kind());
     assertEquals("i/low", troubles.get(0).subject());
