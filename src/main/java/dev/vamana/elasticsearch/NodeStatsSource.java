@@ -2,6 +2,8 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.gpu.NodeExecutor;
 import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.elasticsearch.monitor.Trouble;
@@ -57,14 +59,29 @@ record NodeStatsSource(
   }
 
   @Override
-  public SortedMap<String, SortedMap<String, Long>> memory() {
-    long used = codebooks.samples().memory().used();
-    long limit = codebooks.samples().memory().limit();
-    SortedMap<String, SortedMap<String, Long>> memory = new TreeMap<>();
-    memory.put("ids", idCache.stats());
-    memory.put("builds", building.memory().stats());
-    memory.put("samples", new TreeMap<>(Map.of("used", used, "limit", limit)));
-    return memory;
+  public SortedMap<String, SortedMap<String, Long>> counters() {
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
+    groups.put("ids", idCache.stats());
+    groups.put("builds", building.memory().stats());
+    Samples samples = codebooks.samples();
+    put(groups, "samples", "used", samples.memory().used());
+    put(groups, "samples", "limit", samples.memory().limit());
+    codebooks
+        .known()
+        .forEach((name, codebook) -> put(groups, "codebooks", name, codebook.version()));
+    for (SampleStatus sample : samples.status()) {
+      put(groups, "sample_documents", sample.name(), sample.seen());
+      put(groups, "sample_vectors", sample.name(), sample.held());
+      put(groups, "sample_rejected", sample.name(), sample.rejected());
+      put(groups, "sample_other_options", sample.name(), sample.conflicts());
+      put(groups, "sample_missed", sample.name(), sample.missed());
+    }
+    return groups;
+  }
+
+  private static void put(
+      SortedMap<String, SortedMap<String, Long>> groups, String group, String name, long value) {
+    groups.computeIfAbsent(group, missing -> new TreeMap<>()).put(name, value);
   }
 
   @Override

@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -13,13 +14,9 @@ import dev.vamana.elasticsearch.gpu.ResidencyActions;
 import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.gpu.WarmSettings;
 import dev.vamana.elasticsearch.index.BuildMemory;
-import dev.vamana.elasticsearch.index.CodebookSettingCheck;
-import dev.vamana.elasticsearch.index.IndexMappings;
-import dev.vamana.elasticsearch.index.IndexSettingChange;
-import dev.vamana.elasticsearch.index.NamingIndices;
 import dev.vamana.elasticsearch.index.NewIndexCheck;
 import dev.vamana.elasticsearch.index.NodeBuilding;
-import dev.vamana.elasticsearch.index.OptInCheck;
+import dev.vamana.elasticsearch.index.SettingsWithoutEffect;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -53,7 +50,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
@@ -124,9 +120,6 @@ public final class VamanaPlugin extends Plugin
   private RecallMonitor recall;
   private RecallSampler sampler;
   private BodyLimit bodyLimit;
-  private CodebookSettingCheck codebookCheck;
-  private OptInCheck optInCheck;
-  private MappedActionFilter settingChange;
 
   /**
    * Called by the node.
@@ -177,15 +170,13 @@ public final class VamanaPlugin extends Plugin
   @Override
   public Collection<IndexSettingProvider> getAdditionalIndexSettingProviders(
       IndexSettingProvider.Parameters parameters) {
-    IndexMappings mappings = new IndexMappings(parameters.mapperServiceFactory());
-    codebookCheck = new CodebookSettingCheck(mappings, building.codebooks());
-    optInCheck = new OptInCheck(mappings);
-    return List.of(new NewIndexCheck(codebookCheck, optInCheck));
+    return List.of(new NewIndexCheck(building.codebooks()));
   }
 
   @Override
   public void onIndexModule(IndexModule module) {
     damaged.register(module);
+    SettingsWithoutEffect.register(module);
     IndexWarming.register(module, threads);
     sampler.register(module);
   }
@@ -226,13 +217,6 @@ public final class VamanaPlugin extends Plugin
     recall = new RecallMonitor(threads, services.environment().settings(), settings);
     sampler = new RecallSampler(recall);
     bodyLimit = new BodyLimit(settings);
-    settingChange =
-        new IndexSettingChange(
-            services.clusterService(),
-            services.projectResolver(),
-            services.indexNameExpressionResolver(),
-            codebookCheck,
-            optInCheck);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -241,10 +225,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components =
-        new ArrayList<>(
-            codebooks.start(
-                services, new NamingIndices(services.clusterService()::state, codebookCheck)));
+    List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -256,12 +237,11 @@ public final class VamanaPlugin extends Plugin
                 recall,
                 new NodeHealth(
                     damaged,
-                    new LeftoverSegments(services.indicesService(), VamanaSettings.ENABLED::get),
+                    new LeftoverSegments(services.indicesService()),
                     threads::relativeTimeInMillis))));
     components.add(recall);
     components.add(ids);
     components.add(damaged);
-    components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }
 
@@ -288,7 +268,8 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    List<RestHandler> handlers = new ArrayList<>();
+    handlers.add(new RestCodebooksAction());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -306,14 +287,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
-    return codebooks.processors(parameters);
-  }
-
-  @Override
-  public Collection<MappedActionFilter> getMappedActionFilters() {
-    List<MappedActionFilter> filters = new ArrayList<>(codebooks.filters());
-    filters.add(settingChange);
-    return filters;
+    return codebooks.processors();
   }
 
   @Override

@@ -65,7 +65,6 @@ public class OptInTemplateIT {
     assertEquals(1, Answers.hits(found).size());
   }
 
-  /** What an index may not ask for itself, because it has no effect, a template may. */
   @Test
   public void testFieldsWithoutGraph() throws IOException {
     create("opt-in-flat", TestIndex.denseVector("embedding", "float", DIMS, "cosine", "flat"));

@@ -8,6 +8,8 @@ import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.util.Base64;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -88,160 +90,66 @@ public class SettingsIT {
   }
 
   @Test
-  public void testSettingsThatNeedEnabled() throws IOException {
-    String degree = "{\"settings\": {%s\"index.vamana.max_degree\": 8}}";
-    String[] remedy = {"[index.vamana.max_degree] is [8]", "[index.vamana.enabled]", "[true]"};
-    assertAnswer(400, "/alone", Json.of(degree, ""), remedy);
-    assertAnswer(
-        400, "/alone", "{\"settings\": {" + CODEBOOK + "}}", "[index.vamana.codebook.v] is [none]");
-    assertAnswer(200, "/alone", Json.of(degree, "\"index.vamana.enabled\": false, "));
-    TestIndex closed = TestIndex.create(node.client(), "alone-closed", "", hnsw());
-    closed.close();
-    String path = "/alone-closed/_settings";
-    assertAnswer(400, path, "{\"index.vamana.max_degree\": 8}", remedy);
-    assertAnswer(400, path, "{\"vamana.max_degree\": 8}", remedy);
-    assertAnswer(200, path, "{\"index.vamana.enabled\": true}");
-    assertAnswer(200, path, "{\"index.vamana.max_degree\": 8}");
-    // an index that has the settings already opens, is copied, restored and changed
-    assertAnswer(200, path, "{\"index.vamana.enabled\": null}");
-    assertAnswer(200, path, "{\"index.number_of_replicas\": 0}");
-    closed.open();
-    closed.set("\"index.blocks.write\": true");
-    node.client().post("/alone-closed/_clone/alone-cloned", "{}");
-    new TestIndex(node.client(), "alone-cloned").awaitHealth("yellow");
-    node.client()
-        .put("/_snapshot/alone", "{\"type\": \"fs\", \"settings\": {\"location\": \"alone\"}}");
+  public void testSettingsWithoutEffectAreLogged() throws IOException {
+    assertAnswer(200, "/alone", "{\"settings\": {\"index.vamana.max_degree\": 8}}");
+    String sentence =
+        "[alone] setting [index.vamana.max_degree] is [8], but has no effect without"
+            + " [index.vamana.enabled]";
+    assertTrue(node.log(), node.log().contains(sentence));
+    node.client().delete("/alone");
+  }
+
+  @Test
+  public void testFieldsThatAreRescoredAreWarnedOf() throws IOException {
+    String body =
+        "{\"settings\": {%s}, \"mappings\": {\"properties\": {\"v\": {\"type\":"
+            + " \"dense_vector\", \"dims\": 384}}}}";
+    NodeClient.Response response =
+        node.client().send("PUT", "/rescored", Json.of(body, TestIndex.VAMANA), "application/json");
+    assertEquals(response.body(), 200, response.status());
+    assertEquals(1, response.warnings().size());
+    String warning = response.warnings().get(0);
+    assertTrue(warning, warning.contains("field [v] is of type [bbq_hnsw]"));
+    Object type =
+        NodeClient.at(
+            node.client().get("/rescored/_mapping"),
+            "rescored",
+            "mappings",
+            "properties",
+            "v",
+            "index_options",
+            "type");
+    assertEquals("bbq_hnsw", type);
+    response = node.client().send("PUT", "/stock", Json.of(body, ""), "application/json");
+    assertEquals(List.of(), response.warnings());
+    node.client().delete("/rescored,stock");
+  }
+
+  @Test
+  public void testCodebooksOfOtherDimensionsAreRefused() throws IOException {
+    ByteBuffer centroids = ByteBuffer.allocate(256 * 2 * DIMS * Float.BYTES);
+    for (int i = 0; i < 256 * 2 * DIMS; i++) {
+      centroids.putFloat(i);
+    }
     node.client()
         .put(
-            "/_snapshot/alone/all?wait_for_completion=true",
-            "{\"indices\": \"alone-closed\", \"include_global_state\": false}");
-    node.client()
-        .post(
-            "/_snapshot/alone/all/_restore?wait_for_completion=true",
-            "{\"rename_pattern\": \"(.+)\", \"rename_replacement\": \"$1-restored\"}");
-    TestIndex restored = new TestIndex(node.client(), "alone-closed-restored");
-    restored.awaitHealth("yellow");
-    Map<String, Object> settings =
-        node.client().get("/alone-closed-restored/_settings?flat_settings=true");
-    assertEquals(
-        "8",
-        NodeClient.at(settings, "alone-closed-restored", "settings", "index.vamana.max_degree"));
-    node.client().delete("/_snapshot/alone");
-  }
-
-  /** One template serves indices that opt in and others that do not. */
-  @Test
-  public void testSettingsOfTemplates() throws IOException {
-    String flat = TestIndex.denseVector("v", "float", DIMS, "l2_norm", "flat");
-    assertAnswer(
-        200,
-        "/_index_template/degrees",
-        "{\"index_patterns\": [\"degrees-*\"],"
-            + " \"template\": {\"settings\": {\"index.vamana.max_degree\": 8}}}");
-    assertAnswer(200, "/degrees-stock", "{}");
-    assertAnswer(200, "/degrees-ours", "{\"settings\": {\"index.vamana.enabled\": true}}");
-    assertAnswer(
-        400,
-        "/degrees-other",
-        "{\"settings\": {\"index.vamana.alpha\": 1.5}}",
-        "[index.vamana.alpha] is [1.5]");
-    assertAnswer(
-        200,
-        "/_index_template/everyone",
-        "{\"index_patterns\": [\"everyone-*\"],"
-            + " \"template\": {\"settings\": {\"index.vamana.enabled\": true}}}");
-    assertAnswer(200, "/everyone-1", "{\"mappings\": {\"properties\": {" + flat + "}}}");
-    node.client().delete("/_index_template/degrees,everyone");
-  }
-
-  @Test
-  public void testEnabledWithoutAFieldForIt() throws IOException {
-    String flat = TestIndex.denseVector("f", "float", DIMS, "l2_norm", "int8_flat");
-    String bits = TestIndex.denseVector("b", "bit", DIMS, "l2_norm", "hnsw");
+            "/_vamana/codebooks/wide",
+            Json.of(
+                "{\"dims\": %d, \"similarity\": \"l2_norm\", \"centroids\": \"%s\"}",
+                2 * DIMS, Base64.getEncoder().encodeToString(centroids.array())));
     String body =
-        "{\"settings\": {\"index.vamana.enabled\": true}, \"mappings\": {\"properties\": {%s}}}";
-    assertAnswer(
-        400,
-        "/useless",
-        Json.of(body, flat + ", " + bits),
-        "[index.vamana.enabled] is [true]",
-        "field [f]",
-        "[int8_flat]",
-        "field [b]",
-        "[hnsw]");
-    assertAnswer(200, "/useful", Json.of(body, flat + ", " + hnsw()));
-    assertAnswer(200, "/useful-later", Json.of(body, ""));
-    for (String name : List.of("flat-a", "flat-b")) {
-      TestIndex.create(node.client(), name, "", flat).close();
-    }
-    String enabled = "{\"index.vamana.enabled\": true}";
-    assertAnswer(400, "/flat-a/_settings", enabled, "[index.vamana.enabled]", "field [f]");
-    assertAnswer(200, "/flat-*/_settings", enabled);
-  }
-
-  @Test
-  public void testCodebooksAreCheckedAgainstTheMapping() throws IOException {
-    String bytes = TestIndex.denseVector("v", "byte", DIMS, "l2_norm", "hnsw");
-    String template =
         Json.of(
             """
-            {"index_patterns": ["codes-*"], "template": {"settings": {%s}, "mappings": {"properties": {%s}}}}
+            {"settings": {%s, "index.vamana.codebook.v": "wide"}, "mappings": {"properties": {%s}}}
             """,
-            CODEBOOK, bytes);
-    String body = "{\"settings\": {" + CODEBOOK + "}, \"mappings\": {\"properties\": {%s}}}";
-    List<NodeClient.Response> refused =
-        List.of(
-            node.client().send("PUT", "/refused", Json.of(body, bytes), "application/json"),
-            node.client()
-                .send(
-                    "PUT",
-                    "/refused",
-                    Json.of(body, "\"v\": {\"type\": \"keyword\"}"),
-                    "application/json"),
-            node.client().send("PUT", "/_index_template/codes", template, "application/json"));
-    for (NodeClient.Response answer : refused) {
-      assertEquals(answer.body(), 400, answer.status());
-      String start = "Invalid value [none] for setting [index.vamana.codebook.v]: that field ";
-      assertTrue(answer.body(), answer.body().contains(start));
-    }
-  }
-
-  @Test
-  public void testCodebooksOfClosedIndicesAreCheckedToo() throws IOException {
-    String properties =
-        TestIndex.denseVector("b", "byte", DIMS, "l2_norm", "hnsw")
-            + ", \"t\": {\"type\": \"text\"}, "
-            + hnsw();
-    TestIndex index = TestIndex.create(node.client(), "recoded", TestIndex.VAMANA, properties);
-    index.close();
-    for (String[] refused :
-        new String[][] {
-          {"b", "that field has element_type [byte], expected [float] or [bfloat16]"},
-          {"t", "that field is of type [text], expected [dense_vector]"},
-        }) {
-      for (String key : new String[] {"index.vamana.codebook.", "vamana.codebook."}) {
-        String body = "{\"" + key + refused[0] + "\": \"none\"}";
-        NodeClient.Response response =
-            node.client().send("PUT", "/reco*/_settings", body, "application/json");
-        assertEquals(response.body(), 400, response.status());
-        String setting = "[none] for setting [index.vamana.codebook." + refused[0] + "]: ";
-        String reason = (String) NodeClient.at(response.json(), "error", "reason");
-        assertEquals("Invalid value " + setting + refused[1], reason);
-        assertEquals("illegal_argument_exception", NodeClient.at(response.json(), "error", "type"));
-      }
-    }
-    index.set(CODEBOOK);
-    index.set("\"index.vamana.codebook.v\": null");
-    String wrong = "{\"index.vamana.codebook.v\": \"Upper\"}";
-    assertEquals(
-        400, node.client().send("PUT", "/recoded/_settings", wrong, "application/json").status());
-    assertEquals(
-        404,
-        node.client()
-            .send("PUT", "/absent/_settings", "{" + CODEBOOK + "}", "application/json")
-            .status());
-    index.open();
-    node.client().delete("/recoded");
+            TestIndex.VAMANA, hnsw());
+    assertAnswer(
+        400,
+        "/narrow",
+        body,
+        "Invalid value [wide] for setting [index.vamana.codebook.v]",
+        "dims [" + DIMS + "], codebook [wide] version [1] has [" + 2 * DIMS + "]");
+    node.client().delete("/_vamana/codebooks/wide");
   }
 
   /** No codebook of that name exists: segments train their own, and the log says so once. */
@@ -300,7 +208,6 @@ public class SettingsIT {
       properties.append(TestIndex.denseVector(type, "float", DIMS, "l2_norm", type)).append(", ");
     }
     properties.append(TestIndex.denseVector("bit", "bit", DIMS, "l2_norm", "hnsw")).append(", ");
-    // without it the index would be refused
     properties.append(hnsw());
     TestIndex stock = TestIndex.create(node.client(), "unwrapped", "", properties.toString());
     TestIndex opted =

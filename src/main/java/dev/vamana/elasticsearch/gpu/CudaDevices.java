@@ -243,9 +243,9 @@ public final class CudaDevices implements GpuDevices {
         .toList();
   }
 
-  private DeviceStats.Sensors read(DeviceInfo device) {
+  private Map<String, Object> read(DeviceInfo device) {
     DeviceSensors own = sensors.get(device.ordinal());
-    return own == null ? DeviceStats.Sensors.NONE : own.read();
+    return own == null ? Map.of() : own.read();
   }
 
   @Override

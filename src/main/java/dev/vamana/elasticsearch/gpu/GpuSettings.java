@@ -189,8 +189,7 @@ public record GpuSettings(
   /**
    * Makes a boolean setting. Elasticsearch's own does not name the allowed values in its errors.
    */
-  private static Setting<Boolean> booleanSetting(
-      String key, boolean value, Property... properties) {
+  static Setting<Boolean> booleanSetting(String key, boolean value, Property... properties) {
     return new Setting<>(
         key,
         Boolean.toString(value),
@@ -213,7 +212,7 @@ public record GpuSettings(
    *
    * @throws IllegalArgumentException if none has it; names setting, text and all names
    */
-  static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {
+  public static <T> T oneOf(String key, String text, List<T> values, Function<T, String> name) {
     return values.stream()
         .filter(value -> name.apply(value).equals(text))
         .findFirst()

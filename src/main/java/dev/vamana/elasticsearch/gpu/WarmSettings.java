@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
 import java.util.List;
-import java.util.Locale;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -12,12 +11,7 @@ public final class WarmSettings {
 
   /** Whether the index's segments are uploaded to the device before others, and kept there. */
   public static final Setting<Boolean> WARM =
-      new Setting<>(
-          "index.vamana.warm",
-          "false",
-          text -> parseBoolean("index.vamana.warm", text),
-          Property.IndexScope,
-          Property.Dynamic);
+      GpuSettings.booleanSetting("index.vamana.warm", false, Property.IndexScope, Property.Dynamic);
 
   /** Longest time that the start of a shard waits for the uploads of a warm index. */
   public static final Setting<TimeValue> WARM_TIMEOUT =
@@ -33,18 +27,6 @@ public final class WarmSettings {
   public static final List<Setting<?>> ALL = List.of(WARM, WARM_TIMEOUT);
 
   private WarmSettings() {}
-
-  private static boolean parseBoolean(String key, String text) {
-    if (text.equals("true") || text.equals("false")) {
-      return text.equals("true");
-    }
-    throw new IllegalArgumentException(
-        String.format(
-            Locale.ROOT,
-            "Failed to parse value [%s] for setting [%s] must be one of [true, false]",
-            text,
-            key));
-  }
 
   /** Whether an index is warm. */
   static boolean warm(Settings settings) {

@@ -1,30 +1,48 @@
 package dev.vamana.elasticsearch.index;
 
+import dev.vamana.pq.SharedCodebook;
 import java.time.Instant;
 import java.util.List;
-import org.elasticsearch.cluster.metadata.MetadataIndexTemplateService;
+import java.util.Map;
+import java.util.function.Function;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.common.compress.CompressedXContent;
+import org.elasticsearch.common.logging.HeaderWarning;
 import org.elasticsearch.common.settings.Settings;
+import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.index.IndexMode;
 import org.elasticsearch.index.IndexSettingProvider;
 import org.elasticsearch.index.IndexVersion;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper;
+import org.elasticsearch.xcontent.XContentType;
 
 /**
- * Refuses a new index whose settings do not fit its mapping or have no effect. Elasticsearch calls
- * it as a provider of additional index settings, because only a provider sees both settings and
- * mapping of a new index; it adds no settings. Indices that are restored, cloned, shrunk or split
- * do not pass here.
+ * Compares the settings of a new index with its mapping: it refuses a shared codebook of other
+ * dimensions than its field's, and warns of fields that Elasticsearch will rescore without benefit.
+ * Elasticsearch calls it as a provider of additional index settings, because only a provider sees
+ * both settings and mapping of a new index; it adds no settings.
+ *
+ * <p>A field that is not mapped yet passes, and so does a codebook that this node does not have. A
+ * segment of such a field trains a codebook of its own, and the log says why.
  */
 public final class NewIndexCheck implements IndexSettingProvider {
-  private final CodebookSettingCheck codebooks;
-  private final OptInCheck optIn;
+  private final Function<String, SharedCodebook> codebooks;
 
-  public NewIndexCheck(CodebookSettingCheck codebooks, OptInCheck optIn) {
+  /**
+   * Makes a check.
+   *
+   * @param codebooks returns the shared codebook with a name, or null
+   */
+  public NewIndexCheck(Function<String, SharedCodebook> codebooks) {
     this.codebooks = codebooks;
-    this.optIn = optIn;
   }
 
+  /**
+   * Checks a new index.
+   *
+   * @throws IllegalArgumentException if the dimensions of a field and its codebook differ; names
+   *     the setting, the value and both numbers
+   */
   @Override
   public void provideAdditionalSettings(
       String index,
@@ -36,33 +54,74 @@ public final class NewIndexCheck implements IndexSettingProvider {
       List<CompressedXContent> mappings,
       IndexVersion version,
       Settings.Builder additional) {
-    if (settings.getByPrefix(VamanaSettings.PREFIX).isEmpty()) {
+    if (mappings == null || VamanaSettings.ENABLED.get(settings) == false) {
       return;
     }
-    List<CompressedXContent> given = mappings == null ? List.of() : mappings;
-    try {
-      codebooks.check(index, settings, version, given);
-    } catch (CodebookSettingCheck.Refusal e) {
-      throw e.plain();
-    }
-    // of an index template that is being stored, since requests may add settings to it
-    if (MetadataIndexTemplateService.VALIDATE_INDEX_NAME.equals(index) == false) {
-      String name = dataStream == null ? index : dataStream;
-      optIn
-          .check(index, settings, ofTemplate(project, name, settings), version, given)
-          .ifPresent(
-              reason -> {
-                throw new IllegalArgumentException(reason);
-              });
+    Map<String, String> names = CodebookSetting.of(settings);
+    for (CompressedXContent mapping : mappings) {
+      Map<?, ?> root =
+          XContentHelper.convertToMap(mapping.uncompressed(), false, XContentType.JSON).v2();
+      Map<?, ?> fields = root.size() == 1 && root.get("_doc") instanceof Map<?, ?> doc ? doc : root;
+      checkFields("", fields, names);
     }
   }
 
-  private static Settings ofTemplate(ProjectMetadata project, String name, Settings settings) {
-    boolean hidden = settings.getAsBoolean("index.hidden", false);
-    String template = MetadataIndexTemplateService.findV2Template(project, name, hidden);
-    return template != null
-        ? MetadataIndexTemplateService.resolveSettings(project, template)
-        : MetadataIndexTemplateService.resolveSettings(
-            MetadataIndexTemplateService.findV1Templates(project, name, hidden));
+  private void checkFields(String path, Map<?, ?> parent, Map<String, String> names) {
+    for (String children : List.of("properties", "fields")) {
+      if (parent.get(children) instanceof Map<?, ?> properties) {
+        properties.forEach(
+            (name, options) -> {
+              if (options instanceof Map<?, ?> field) {
+                check(path + name, field, names);
+                checkFields(path + name + '.', field, names);
+              }
+            });
+      }
+    }
+  }
+
+  private void check(String field, Map<?, ?> options, Map<String, String> names) {
+    if ("dense_vector".equals(options.get("type")) == false
+        || (options.get("dims") instanceof Number) == false) {
+      return;
+    }
+    int dims = ((Number) options.get("dims")).intValue();
+    String name = names.get(field);
+    SharedCodebook codebook = name == null ? null : codebooks.apply(name);
+    if (codebook != null && codebook.dimension() != dims) {
+      throw new IllegalArgumentException(
+          "Invalid value ["
+              + name
+              + "] for setting ["
+              + CodebookSetting.key(field)
+              + "]: that field has dims ["
+              + dims
+              + "], codebook ["
+              + name
+              + "] version ["
+              + codebook.version()
+              + "] has ["
+              + codebook.dimension()
+              + "]");
+    }
+    if (isRescored(options, dims)) {
+      HeaderWarning.addWarning(
+          "field [{}] is of type [bbq_hnsw], by which a search fetches three times as many hits and"
+              + " scores them again; with [{}] scores are exact already: set [index_options] of the"
+              + " field to [{\"type\": \"hnsw\"}]",
+          field,
+          VamanaSettings.ENABLED.getKey());
+    }
+  }
+
+  /** Whether Elasticsearch's default for the field is to fetch more hits and score them again. */
+  private static boolean isRescored(Map<?, ?> options, int dims) {
+    if (options.get("index_options") instanceof Map<?, ?> given) {
+      return "bbq_hnsw".equals(given.get("type")) && given.get("rescore_vector") == null;
+    }
+    Object element = options.get("element_type");
+    boolean floats = element == null || "float".equals(element) || "bfloat16".equals(element);
+    boolean indexed = "false".equals(String.valueOf(options.get("index"))) == false;
+    return floats && indexed && dims >= DenseVectorFieldMapper.BBQ_DIMS_DEFAULT_THRESHOLD;
   }
 }

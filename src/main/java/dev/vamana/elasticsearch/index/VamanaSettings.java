@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.index;
 
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
+import dev.vamana.elasticsearch.gpu.GpuSettings;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
@@ -10,8 +11,7 @@ import java.util.List;
 import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
-import java.util.stream.Collectors;
-import java.util.stream.Stream;
+import java.util.function.Function;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
@@ -102,21 +102,30 @@ public final class VamanaSettings {
           Property.IndexScope);
 
   /** What new segments are searched with: a graph, or inverted lists. */
-  public static final Setting<IndexType> TYPE = ListSettings.type();
+  public static final Setting<IndexType> TYPE =
+      namedSetting(
+          "index.vamana.type",
+          IndexType.GRAPH,
+          List.of(IndexType.values()),
+          IndexType::settingName);
 
   /** Codes of inverted lists; only with the type {@code ivf}. */
-  public static final Setting<CodeKind> CODES = ListSettings.codes(TYPE);
+  public static final Setting<CodeKind> CODES =
+      namedSetting(
+          "index.vamana.codes",
+          CodeKind.DEFAULT,
+          List.of(CodeKind.values()),
+          CodeKind::settingName);
 
   /**
-   * Node setting: threads that build graphs on this node, for all shards together. Building is
-   * bound by the CPU, so more threads than allocated processors only cause switching, and fewer
-   * make merges slower than necessary on an idle node. Nodes that must keep search latency low
-   * during merges set it lower.
+   * Node setting: threads that build graphs on this node, for all shards together. Half of the
+   * processors are left to searches and indexing, unless told otherwise. More threads than
+   * allocated processors only cause switching.
    */
   public static final Setting<Integer> BUILD_THREADS =
       Setting.intSetting(
           "vamana.build.threads",
-          settings -> Integer.toString(EsExecutors.allocatedProcessors(settings)),
+          settings -> Integer.toString((EsExecutors.allocatedProcessors(settings) + 1) / 2),
           1,
           1024,
           Property.NodeScope);
@@ -137,25 +146,27 @@ public final class VamanaSettings {
           BUILD_THREADS,
           BuildMemory.LIMIT);
 
-  /** The settings of new segments, which have no effect on an index that is not opted in. */
-  private static final Set<String> OF_NEW_SEGMENTS =
-      Stream.of(
-              MAX_DEGREE,
-              BEAM_WIDTH,
-              ALPHA,
-              PQ_SUBSPACES,
-              PQ_THRESHOLD,
-              GRAPH_THRESHOLD,
-              TYPE,
-              CODES)
-          .map(Setting::getKey)
-          .collect(Collectors.toUnmodifiableSet());
+  private static final Set<String> OF_GRAPHS =
+      Set.of(
+          MAX_DEGREE.getKey(),
+          BEAM_WIDTH.getKey(),
+          ALPHA.getKey(),
+          PQ_SUBSPACES.getKey(),
+          PQ_THRESHOLD.getKey());
+
+  private static final Set<String> OF_ALL_TYPES =
+      Set.of(GRAPH_THRESHOLD.getKey(), TYPE.getKey(), CODES.getKey());
 
   private VamanaSettings() {}
 
-  /** Whether an index setting has no effect without {@link #ENABLED}. */
-  static boolean needsEnabled(String key) {
-    return OF_NEW_SEGMENTS.contains(key) || key.startsWith(CodebookSetting.PREFIX);
+  /** Whether an index setting concerns graphs or their codes, which lists do not have. */
+  static boolean isOfGraphs(String key) {
+    return OF_GRAPHS.contains(key) || key.startsWith(CodebookSetting.PREFIX);
+  }
+
+  /** Whether an index setting concerns new segments, so that it needs {@link #ENABLED}. */
+  static boolean isOfNewSegments(String key) {
+    return isOfGraphs(key) || OF_ALL_TYPES.contains(key);
   }
 
   /** Reads the format parameters from an index's settings. */
@@ -169,6 +180,15 @@ public final class VamanaSettings {
         PQ_THRESHOLD.get(indexSettings),
         TYPE.get(indexSettings),
         CODES.get(indexSettings));
+  }
+
+  private static <T> Setting<T> namedSetting(
+      String key, T value, List<T> values, Function<T, String> name) {
+    return new Setting<>(
+        key,
+        name.apply(value),
+        text -> GpuSettings.oneOf(key, text, values, name),
+        Property.IndexScope);
   }
 
   private static Setting<Float> floatSetting(String key, float defaultValue, float min, float max) {

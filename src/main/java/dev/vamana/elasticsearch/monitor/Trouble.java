@@ -50,9 +50,14 @@ public record Trouble(Kind kind, String subject, String message) {
         "set vamana.gpu.enabled to [required] where a GPU should be, or to [off]",
         "the CPU answers searches");
 
-    private final String cause;
-    private final String action;
-    private final String impact;
+    /** Why it is so. */
+    public final String cause;
+
+    /** What to do. */
+    public final String action;
+
+    /** What follows for users. */
+    public final String impact;
 
     Kind(String cause, String action, String impact) {
       this.cause = cause;
@@ -68,21 +73,6 @@ public record Trouble(Kind kind, String subject, String message) {
     /** Whether something should be done; nodes without a GPU are as they may be. */
     public boolean isHarmful() {
       return this != GPU_UNAVAILABLE;
-    }
-
-    /** Why it is so. */
-    public String cause() {
-      return cause;
-    }
-
-    /** What to do. */
-    public String action() {
-      return action;
-    }
-
-    /** What follows for users. */
-    public String impact() {
-      return impact;
     }
   }
 

@@ -71,39 +71,30 @@ public class VamanaSettingsTests extends LuceneTestCase {
             .codes());
   }
 
-  public void testListsAreRefusedWithSettingsOfGraphs() {
-    for (String key :
-        List.of(
-            "index.vamana.max_degree",
-            "index.vamana.beam_width",
-            "index.vamana.pq.subspaces",
-            "index.vamana.pq.threshold")) {
-      Settings settings = Settings.builder().put("index.vamana.type", "ivf").put(key, "65").build();
-      IllegalArgumentException e =
-          expectThrows(IllegalArgumentException.class, () -> VamanaSettings.TYPE.get(settings));
-      assertTrue(e.getMessage(), e.getMessage().contains("[ivf] for setting [index.vamana.type]"));
-      assertTrue(e.getMessage(), e.getMessage().contains("[" + key + "] has no effect"));
-    }
-  }
-
-  public void testCodebooksAreRefusedWithLists() {
+  public void testSettingsWithoutEffectAreNamed() {
     Settings.Builder settings =
-        Settings.builder()
-            .put("index.vamana.type", "ivf")
-            .put("index.vamana.codebook.embedding", "clip");
-    String reason = ListSettings.codebook(settings.build()).orElseThrow();
-    assertTrue(reason, reason.contains("[index.vamana.codebook.embedding] is [clip]"));
-    assertTrue(reason, reason.contains("[index.vamana.type] [ivf]"));
-    settings.put("index.vamana.type", "graph");
-    assertTrue(ListSettings.codebook(settings.build()).isEmpty());
-  }
-
-  public void testCodesAreRefusedWithoutLists() {
-    Settings settings = Settings.builder().put("index.vamana.codes", "rabitq1").build();
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> VamanaSettings.CODES.get(settings));
-    assertTrue(e.getMessage(), e.getMessage().contains("[rabitq1]"));
-    assertTrue(e.getMessage(), e.getMessage().contains("unless [index.vamana.type] is [ivf]"));
+        Settings.builder().put("index.vamana.max_degree", 32).put("index.vamana.warm", true);
+    assertEquals(
+        List.of(
+            "setting [index.vamana.max_degree] is [32], but has no effect without"
+                + " [index.vamana.enabled]"),
+        SettingsWithoutEffect.of(settings.build()));
+    settings.put("index.vamana.enabled", false);
+    assertEquals(List.of(), SettingsWithoutEffect.of(settings.build()));
+    settings.put("index.vamana.codes", "rabitq1");
+    assertEquals(
+        List.of(
+            "setting [index.vamana.codes] is [rabitq1], but has no effect unless"
+                + " [index.vamana.type] is [ivf]"),
+        SettingsWithoutEffect.of(settings.build()));
+    settings.put("index.vamana.type", "ivf").put("index.vamana.codebook.embedding", "clip");
+    assertEquals(
+        List.of(
+            "setting [index.vamana.codebook.embedding] is [clip], but has no effect with"
+                + " [index.vamana.type] [ivf]",
+            "setting [index.vamana.max_degree] is [32], but has no effect with"
+                + " [index.vamana.type] [ivf]"),
+        SettingsWithoutEffect.of(settings.build()));
   }
 
   public void testPagesNameEverySettingWithItsDefault() throws IOException {
@@ -209,9 +200,13 @@ public class VamanaSettingsTests extends LuceneTestCase {
     scoped.validate(Settings.builder().put("index.vamana.enabled", true).build(), true);
   }
 
-  public void testBuildThreadsDefaultToTheNodesProcessors() {
-    Settings settings = Settings.builder().put("node.processors", 1).build();
-    assertEquals(1, (int) VamanaSettings.BUILD_THREADS.get(settings));
+  public void testBuildsTakeHalfOfTheProcessors() {
+    for (int processors = 1;
+        processors <= Runtime.getRuntime().availableProcessors();
+        processors++) {
+      Settings settings = Settings.builder().put("node.processors", processors).build();
+      assertEquals((processors + 1) / 2, (int) VamanaSettings.BUILD_THREADS.get(settings));
+    }
   }
 
   public void testThePluginBringsItsPools() {

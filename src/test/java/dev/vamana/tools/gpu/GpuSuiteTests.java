@@ -252,28 +252,6 @@ public class GpuSuiteTests extends LuceneTestCase {
     }
   }
 
-  public void testSearchesBesideBuilds() throws Exception {
-    Path home = createTempDir();
-    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, true);
-    VamanaParameters small =
-        VamanaParameters.DEFAULT.withGraph(8, 16, 1.2f).withThresholds(0, Integer.MAX_VALUE);
-    run(
-        home,
-        new BuildingStage("clustered", drivers, small),
-        options(home, "building-clustered", "--limit=4200", "--seconds=0.005"));
-    Map<String, Object> report =
-        Fragment.read(home.resolve("report").resolve("building-clustered.json"));
-    List<Map<String, Object>> rows = Fragment.rows(report, "concurrent");
-    assertEquals(12, rows.size());
-    double recall = 0;
-    for (Map<String, Object> row : rows) {
-      assertEquals(0, ((Number) row.get("items_on_cpu")).intValue());
-      recall += ReportTables.real(row, "recall_at_10") / rows.size();
-    }
-    // on a busy machine a lone caller has asked one query, whose recall says nothing
-    assertTrue(rows.toString(), recall > 0.5);
-  }
-
   public void testPlansAreFitted() throws Exception {
     Path home = createTempDir();
     Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);

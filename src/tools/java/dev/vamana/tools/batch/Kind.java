@@ -94,7 +94,7 @@ public enum Kind {
    * @throws IllegalStateException if the answer is partial or timed out
    */
   List<int[]> ids(String answer) {
-    Map<String, Object> json = new NodeClient.Response(200, answer).json();
+    Map<String, Object> json = new NodeClient.Response(200, answer, List.of()).json();
     List<int[]> ids = new ArrayList<>();
     if (columns()) {
       checkComplete(json);

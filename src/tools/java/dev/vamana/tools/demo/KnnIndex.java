@@ -218,7 +218,7 @@ public final class KnnIndex {
 
   /** The ids of a search's hits, best first. */
   public static int[] ids(String answer) {
-    Map<String, Object> json = new NodeClient.Response(200, answer).json();
+    Map<String, Object> json = new NodeClient.Response(200, answer, List.of()).json();
     if (Boolean.TRUE.equals(json.get("timed_out"))) {
       throw new IllegalStateException("a search timed out: " + answer);
     }

@@ -58,7 +58,7 @@ final class TextPage {
     public Answer ask(float[] vector, int k, int numCandidates) throws IOException {
       String answer = index.ask(KnnIndex.query(vector, k, numCandidates, true));
       List<Hit> hits = new ArrayList<>();
-      Object json = new NodeClient.Response(200, answer).json();
+      Object json = new NodeClient.Response(200, answer, List.of()).json();
       for (Object hit : (List<?>) NodeClient.at(json, "hits", "hits")) {
         hits.add(
             new Hit(

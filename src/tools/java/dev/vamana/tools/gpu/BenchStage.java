@@ -4,7 +4,6 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
-import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -51,15 +50,14 @@ final class BenchStage implements Stage {
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
-    try (SetIndex index = index(context, set);
-        EnergyMeter energy = new EnergyMeter()) {
+    try (SetIndex index = index(context, set)) {
       int largest =
           context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
       QueryPool pool = QueryPool.of(set.vectors(), index.view(), largest);
       boolean first = true;
       for (Lane lane : Lane.chosen(context.options())) {
         try {
-          measure(context, set, index, pool, lane, energy, first);
+          measure(context, set, index, pool, lane, first);
           first = false;
         } catch (RuntimeException e) {
           // the other placements are measured regardless
@@ -102,13 +100,7 @@ final class BenchStage implements Stage {
   }
 
   private static void measure(
-      Context context,
-      SuiteSet set,
-      SetIndex index,
-      QueryPool pool,
-      Lane lane,
-      EnergyMeter energy,
-      boolean first)
+      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane, boolean first)
       throws IOException, InterruptedException {
     try (OpenLane open = lane.open(context, List.of(index.view()))) {
       BatchRun run = new BatchRun(open.executor(), index.view(), set.vectors().queries().rows(), K);
@@ -124,8 +116,7 @@ final class BenchStage implements Stage {
         open.check();
         BeamSweep sweep = BeamSweep.run(run, set.vectors(), variant.walk());
         Set<Integer> beams = sweep.beams();
-        Point point =
-            new Point(context, set, lane, open, run, pooled, pool, variant, sweep, energy);
+        Point point = new Point(context, set, lane, open, run, pooled, pool, variant, sweep);
         if (variant == variants.get(0) && beams.isEmpty() == false) {
           topDocs(context, set, index, lane, pooled, variant, beams.iterator().next());
         }
@@ -135,9 +126,6 @@ final class BenchStage implements Stage {
             point.time(beam, batch, 1);
             if (large) {
               point.time(beam, batch, CALLERS);
-            }
-            if (large && variant.parents() == 1) {
-              point.work(beam, batch);
             }
           }
         }
@@ -187,8 +175,7 @@ final class BenchStage implements Stage {
       BatchRun pooled,
       QueryPool pool,
       Variant variant,
-      BeamSweep sweep,
-      EnergyMeter energy) {
+      BeamSweep sweep) {
 
     void time(int beam, int batch, int callers) throws IOException, InterruptedException {
       WalkParameters walk = variant.walk().apply(beam);
@@ -217,54 +204,6 @@ final class BenchStage implements Stage {
         columns.put(CagraTable.WHOLE, true);
       }
       return columns;
-    }
-
-    /**
-     * Returns the recall of the generated queries, which large batches need in addition to the
-     * set's own.
-     */
-    double recallOfPool(int beam) throws IOException {
-      BatchRun sampled =
-          new BatchRun(open.executor(), run.view(), pool.sample().queries().rows(), K);
-      return new Recall(pool.sample(), K).of(sampled.hits(variant.walk().apply(beam)));
-    }
-
-    /** Records the cost of a query: distances, steps, bytes and energy. */
-    void work(int beam, int batch) throws IOException, InterruptedException {
-      if (open.gpu() == null) {
-        return;
-      }
-      WalkParameters walk = variant.walk().apply(beam);
-      Gpu.Counts before = open.gpu().counts();
-      long start = System.nanoTime();
-      double joules =
-          energy.joulesPerQuery(
-              () -> {
-                pooled.time(walk, batch, CALLERS, 2 * context.options().seconds(), 1);
-                return open.gpu().counts().since(before).answered();
-              });
-      Gpu.Counts counts = open.gpu().counts().since(before);
-      double seconds = (System.nanoTime() - start) * 1e-9;
-      Map<String, Object> row = new LinkedHashMap<>();
-      row.put("set", set.vectors().name());
-      row.put("placement", lane.name());
-      row.put("beam", beam);
-      row.putAll(variant.columns());
-      row.put("recall_at_10", Samples.round(sweep.recalls().get(beam), 5));
-      row.put("queries", pool.queries().length);
-      if (pool.sample() != null) {
-        row.put("recall_of_others", Samples.round(recallOfPool(beam), 5));
-      }
-      row.put("qps", Samples.round(counts.answered() / seconds, 0));
-      WorkOfWalk.of(run.view(), lane.placement(), walk, counts).addTo(row);
-      context.fragment().add("roofline", row);
-      Map<String, Object> drawn = new LinkedHashMap<>(row);
-      drawn.keySet().retainAll(List.of("set", "placement", "beam", "rerank", "parents", "qps"));
-      drawn.put("microjoules_per_query", Samples.round(joules * 1e6, 2));
-      if (Double.isNaN(joules) == false) {
-        context.fragment().add("energy", drawn);
-      }
-      context.say("%s", row);
     }
   }
 

@@ -57,15 +57,8 @@ final class ReportStage implements Stage {
           "concurrent",
           DevicesStage.SECTION,
           FilterStage.SECTION,
-          "overhead",
-          "ceilings",
           "plans",
-          "roofline",
-          "energy",
-          "ablations",
-          "training",
           "node",
-          NeighborsStage.SECTION,
           DriverStage.SECTION,
           CellsStage.SECTION,
           CellsStage.POINTS);
@@ -174,7 +167,6 @@ final class ReportStage implements Stage {
               .toList());
     }
     report.put("correctness", correctness);
-    sections.get("roofline").replaceAll(row -> withCeiling(row, sections.get("ceilings")));
     report.putAll(sections);
     return report;
   }
@@ -208,35 +200,6 @@ final class ReportStage implements Stage {
         }
       }
     }
-  }
-
-  /**
-   * Adds how many queries per second the bytes of a query allow, at the bandwidths of gathered
-   * rows: from device memory for device bytes, and from a mapped file for host bytes.
-   */
-  private static Map<String, Object> withCeiling(
-      Map<String, Object> row, List<Map<String, Object>> ceilings) {
-    Object on = row.get(DEVICE);
-    double device = ceiling(ceilings, on, "gather rows of 256 bytes, device");
-    double host = ceiling(ceilings, on, "gather rows of 256 bytes, mapped file");
-    double most =
-        Math.min(
-            device * 1e9 / Math.max(1, ReportTables.real(row, "device_bytes")),
-            host * 1e9 / Math.max(1, ReportTables.real(row, "host_bytes")));
-    Map<String, Object> complete = new LinkedHashMap<>(row);
-    if (Double.isFinite(most)) {
-      complete.put("ceiling_qps", Samples.round(most, 0));
-      complete.put("share", Samples.round(ReportTables.real(row, "qps") / most, 3));
-    }
-    return complete;
-  }
-
-  private static double ceiling(List<Map<String, Object>> ceilings, Object device, String what) {
-    return ceilings.stream()
-        .filter(row -> row.get("what").equals(what) && Objects.equals(row.get(DEVICE), device))
-        .mapToDouble(row -> ReportTables.real(row, "value"))
-        .findFirst()
-        .orElse(Double.NaN);
   }
 
   private static Map<String, Integer> counts(Map<String, Object> report) {

@@ -104,9 +104,6 @@ public final class Suite {
     for (String set : SuiteSet.NAMES.keySet()) {
       stages.put("node-" + set, new NodeStage(set));
       stages.put("node-batch-" + set, new NodeBatchStage(set));
-      stages.put("node-devices-" + set, new NodeDevicesStage(set));
-      stages.put("node-merge-" + set, new NodeMergeStage(set));
-      stages.put("neighbors-" + set, new NeighborsStage(set));
       stages.put("node-drivers-" + set, new DriverStage(set));
       stages.put("cells-" + set, new CellsStage(set));
       stages.put(
@@ -120,9 +117,7 @@ public final class Suite {
       stages.put("list-devices-" + set, DevicesStage.ofLists(set));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("callers-" + set, new CallersStage(set));
-      stages.put("building-" + set, new BuildingStage(set));
       stages.put("song-" + set, new SongStage(set));
-      stages.put("overhead-" + set, new OverheadStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
     }
@@ -153,7 +148,6 @@ public final class Suite {
                 "dev.vamana.cuda.SanitizedListTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
-    stages.put("training", new TrainingStage());
     stages.put("plan-fit", new PlanFitStage(PlanFitStage.Part.FIT));
     stages.put("plan-load", new PlanFitStage(PlanFitStage.Part.LOAD));
     stages.put(ReportStage.NAME, new ReportStage());

@@ -33,8 +33,9 @@ public final class NodeClient implements AutoCloseable {
    *
    * @param status the HTTP status
    * @param body the body
+   * @param warnings texts of the headers {@code Warning}
    */
-  public record Response(int status, String body) {
+  public record Response(int status, String body, List<String> warnings) {
 
     /** Parses the body as a JSON object. */
     public Map<String, Object> json() {
@@ -145,7 +146,8 @@ public final class NodeClient implements AutoCloseable {
     }
     try {
       var response = http.send(request.build(), BodyHandlers.ofString(StandardCharsets.UTF_8));
-      return new Response(response.statusCode(), response.body());
+      return new Response(
+          response.statusCode(), response.body(), response.headers().allValues("Warning"));
     } catch (IOException e) {
       throw new IOException(method + " " + path + ": " + e + failureDetails.get(), e);
     } catch (InterruptedException e) {

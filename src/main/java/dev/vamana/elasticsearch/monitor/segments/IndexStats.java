@@ -46,9 +46,9 @@ final class IndexStats {
     void add(FieldSegment segment) {
       states.merge(segment.state(), 1L, (a, b) -> (Long) a + (Long) b);
       vectors += segment.report().vectors();
-      vectorBytes += segment.disk().vectors();
-      graphBytes += segment.disk().graph();
-      codeBytes += segment.disk().codes();
+      vectorBytes += segment.vectorBytes();
+      graphBytes += segment.graphBytes();
+      codeBytes += segment.codeBytes();
       deviceBytes += segment.report().presence().deviceBytes();
     }
 

@@ -4,7 +4,6 @@ import dev.vamana.elasticsearch.monitor.ShardSearchers;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.function.Predicate;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexService;
@@ -27,17 +26,14 @@ public final class LeftoverSegments {
           + " cannot open them without the plugin; GET /_vamana/removal lists what needs it";
 
   private final Iterable<IndexService> indices;
-  private final Predicate<Settings> optedIn;
 
   /**
    * Makes an instance.
    *
    * @param indices the indices that the node has at the time
-   * @param optedIn whether the settings of an index want this plugin's format
    */
-  public LeftoverSegments(Iterable<IndexService> indices, Predicate<Settings> optedIn) {
+  public LeftoverSegments(Iterable<IndexService> indices) {
     this.indices = indices;
-    this.optedIn = optedIn;
   }
 
   /** The indices that have such segments, each once. Reads nothing from files. */
@@ -55,8 +51,8 @@ public final class LeftoverSegments {
    * Whether to look at the segments of an index. Not at those of a partially mounted snapshot:
    * Elasticsearch opens their files for each search, and reads them from the repository.
    */
-  boolean looksAt(Settings settings) {
-    return optedIn.test(settings) == false
+  static boolean looksAt(Settings settings) {
+    return settings.getAsBoolean("index.vamana.enabled", false) == false
         && SearchableSnapshotsSettings.isPartialSearchableSnapshotIndex(settings) == false;
   }
 

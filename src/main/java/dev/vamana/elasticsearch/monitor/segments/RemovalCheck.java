@@ -157,10 +157,12 @@ final class RemovalCheck {
 
   private void segments(SegmentsResponse shards, int neverStarted) {
     Map<String, Map<String, Integer>> ours = new TreeMap<>();
-    for (FieldSegment segment : shards.segments()) {
-      if (segment.ours()) {
-        ours.computeIfAbsent(segment.copy().index(), index -> new TreeMap<>())
-            .merge(segment.report().field(), 1, Integer::sum);
+    for (SegmentsResponse.OfShard copy : shards.shards()) {
+      for (FieldSegment segment : copy.segments()) {
+        if (segment.ours()) {
+          ours.computeIfAbsent(copy.index(), index -> new TreeMap<>())
+              .merge(segment.report().field(), 1, Integer::sum);
+        }
       }
     }
     ours.forEach(

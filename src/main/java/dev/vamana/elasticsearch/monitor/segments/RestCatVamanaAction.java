@@ -22,12 +22,14 @@ public final class RestCatVamanaAction extends AbstractCatAction {
 
   private static final String RIGHT = ";text-align:right";
 
-  private static final Comparator<FieldSegment> ORDER =
-      Comparator.comparing((FieldSegment row) -> row.copy().index())
-          .thenComparingInt(row -> row.copy().shard())
-          .thenComparing(row -> row.copy().primary() == false)
-          .thenComparing(row -> row.copy().node())
-          .thenComparingInt(row -> row.report().segment().length())
+  private static final Comparator<SegmentsResponse.OfShard> COPIES =
+      Comparator.comparing(SegmentsResponse.OfShard::index)
+          .thenComparingInt(SegmentsResponse.OfShard::shard)
+          .thenComparing(copy -> copy.primary() == false)
+          .thenComparing(SegmentsResponse.OfShard::node);
+
+  private static final Comparator<FieldSegment> SEGMENTS =
+      Comparator.comparingInt((FieldSegment row) -> row.report().segment().length())
           .thenComparing(row -> row.report().segment())
           .thenComparing(row -> row.report().field());
 
@@ -90,15 +92,16 @@ public final class RestCatVamanaAction extends AbstractCatAction {
 
   Table table(RestRequest request, SegmentsResponse response) {
     Table table = getTableWithHeader(request);
-    response.segments().stream().sorted(ORDER).forEach(row -> add(table, row));
+    for (SegmentsResponse.OfShard copy : response.shards().stream().sorted(COPIES).toList()) {
+      copy.segments().stream().sorted(SEGMENTS).forEach(row -> add(table, copy, row));
+    }
     for (DefaultShardOperationFailedException failure : response.getShardFailures()) {
       add(table, failure);
     }
     return table;
   }
 
-  private static void add(Table table, FieldSegment row) {
-    FieldSegment.ShardCopy copy = row.copy();
+  private static void add(Table table, SegmentsResponse.OfShard copy, FieldSegment row) {
     SegmentReport report = row.report();
     DevicePresence presence = report.presence();
     table.startRow();
@@ -113,9 +116,9 @@ public final class RestCatVamanaAction extends AbstractCatAction {
     table.addCell(row.similarity());
     table.addCell(presence.placement() == null ? "cpu" : presence.placement());
     table.addCell(row.state());
-    table.addCell(ByteSizeValue.ofBytes(row.disk().vectors()));
-    table.addCell(ByteSizeValue.ofBytes(row.disk().graph()));
-    table.addCell(ByteSizeValue.ofBytes(row.disk().codes()));
+    table.addCell(ByteSizeValue.ofBytes(row.vectorBytes()));
+    table.addCell(ByteSizeValue.ofBytes(row.graphBytes()));
+    table.addCell(ByteSizeValue.ofBytes(row.codeBytes()));
     table.addCell(ByteSizeValue.ofBytes(presence.deviceBytes()));
     boolean shared = row.codebook() != null && row.codebook().isEmpty() == false;
     table.addCell(row.codebook() == null ? null : shared ? row.codebook() : "own");

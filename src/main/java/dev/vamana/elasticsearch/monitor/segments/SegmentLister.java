@@ -49,8 +49,7 @@ final class SegmentLister {
    * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
    * @param stock whether to list fields in other formats, too
    */
-  static List<FieldSegment> list(IndexReader reader, FieldSegment.ShardCopy copy, boolean stock)
-      throws IOException {
+  static List<FieldSegment> list(IndexReader reader, boolean stock) throws IOException {
     List<FieldSegment> rows = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       String segment = name(leaf);
@@ -62,9 +61,9 @@ final class SegmentLister {
       for (FieldInfo info : leaf.reader().getFieldInfos()) {
         SegmentFacts facts = ours.get(info.name);
         if (facts != null) {
-          rows.add(ours(copy, segment, facts));
+          rows.add(ours(segment, facts));
         } else if (stock && info.hasVectorValues()) {
-          FieldSegment row = stock(copy, segment, info, leaf.reader());
+          FieldSegment row = stock(segment, info, leaf.reader());
           if (row != null) {
             rows.add(row);
           }
@@ -97,10 +96,8 @@ final class SegmentLister {
         : "leaf_" + leaf.ord;
   }
 
-  private static FieldSegment ours(
-      FieldSegment.ShardCopy copy, String segment, SegmentFacts facts) {
+  private static FieldSegment ours(String segment, SegmentFacts facts) {
     return new FieldSegment(
-        copy,
         new SegmentReport(
             segment,
             facts.field(),
@@ -110,7 +107,9 @@ final class SegmentLister {
         true,
         facts.dimension(),
         similarity(facts.similarity()),
-        new FieldSegment.Bytes(facts.vectorBytes(), facts.graphBytes(), facts.codeBytes()),
+        facts.vectorBytes(),
+        facts.graphBytes(),
+        facts.codeBytes(),
         facts.codebook(),
         facts.codebookVersion());
   }
@@ -126,8 +125,7 @@ final class SegmentLister {
   }
 
   /** Describes a field in another format; returns null if it has no vectors in this segment. */
-  private static FieldSegment stock(
-      FieldSegment.ShardCopy copy, String segment, FieldInfo info, LeafReader reader)
+  private static FieldSegment stock(String segment, FieldInfo info, LeafReader reader)
       throws IOException {
     KnnVectorValues vectors =
         switch (info.getVectorEncoding()) {
@@ -146,12 +144,13 @@ final class SegmentLister {
     long bytes =
         (long) vectors.size() * info.getVectorDimension() * info.getVectorEncoding().byteSize;
     return new FieldSegment(
-        copy,
         new SegmentReport(segment, info.name, vectors.size(), STOCK, List.of()),
         false,
         info.getVectorDimension(),
         similarity(info.getVectorSimilarityFunction()),
-        new FieldSegment.Bytes(bytes, graph, all - raw - graph),
+        bytes,
+        graph,
+        all - raw - graph,
         null,
         0);
   }

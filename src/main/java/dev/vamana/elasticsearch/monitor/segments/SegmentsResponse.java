@@ -37,32 +37,39 @@ public final class SegmentsResponse extends BaseBroadcastResponse {
     return shards;
   }
 
-  /** The fields of all copies, in no particular order. */
-  List<FieldSegment> segments() {
-    return shards.stream().flatMap(shard -> shard.segments().stream()).toList();
-  }
-
   /**
    * The vector fields of one copy of a shard.
    *
+   * @param node name of the node that holds the copy
    * @param recall measured recall of the searches that the copy answered
    */
-  record OfShard(String index, List<FieldSegment> segments, Map<Searches, Tally> recall)
+  record OfShard(
+      String index,
+      int shard,
+      boolean primary,
+      String node,
+      List<FieldSegment> segments,
+      Map<Searches, Tally> recall)
       implements Writeable {
+    /** Reads what {@link #writeTo} wrote. */
     static OfShard read(StreamInput in) throws IOException {
-      int version = WireVersion.read(in);
-      OfShard shard =
-          new OfShard(
-              in.readString(),
-              in.readCollectionAsList(FieldSegment::new),
-              in.readMap(Searches::new, Tally::new));
-      return shard;
+      WireVersion.read(in);
+      return new OfShard(
+          in.readString(),
+          in.readVInt(),
+          in.readBoolean(),
+          in.readString(),
+          in.readCollectionAsList(FieldSegment::new),
+          in.readMap(Searches::new, Tally::new));
     }
 
     @Override
     public void writeTo(StreamOutput out) throws IOException {
       WireVersion.write(out);
       out.writeString(index);
+      out.writeVInt(shard);
+      out.writeBoolean(primary);
+      out.writeString(node);
       out.writeCollection(segments);
       out.writeMap(recall);
     }

@@ -3,9 +3,6 @@ package dev.vamana.elasticsearch.monitor.segments;
 import dev.vamana.elasticsearch.monitor.ShardsAction;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import java.io.IOException;
-import java.util.List;
-import java.util.Objects;
-import java.util.function.Predicate;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
@@ -13,7 +10,6 @@ import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.indices.IndicesService;
@@ -30,21 +26,10 @@ public final class TransportSegmentsAction
   public static final ActionType<SegmentsResponse> TYPE =
       new ActionType<>("indices:monitor/vamana/segments");
 
-  private final OptedIn optedIn;
+  /** The setting of an index whose segments are listed even if they are in other formats. */
+  private static final String OPT_IN = "index.vamana.enabled";
+
   private final RecallMonitor recall;
-
-  /**
-   * Tells whether an index has the plugin's setting. The segments of such an index are listed even
-   * if they are in other formats.
-   */
-  public static final class OptedIn {
-    private final Predicate<Settings> settings;
-
-    /** Makes a test of an index's settings. */
-    public OptedIn(Predicate<Settings> settings) {
-      this.settings = Objects.requireNonNull(settings, "settings");
-    }
-  }
 
   /** Called by the node. */
   @Inject
@@ -55,7 +40,6 @@ public final class TransportSegmentsAction
       ProjectResolver projects,
       ActionFilters filters,
       IndexNameExpressionResolver resolver,
-      OptedIn optedIn,
       RecallMonitor recall) {
     super(
         new Messages<>(
@@ -66,7 +50,6 @@ public final class TransportSegmentsAction
         filters,
         projects,
         resolver);
-    this.optedIn = optedIn;
     this.recall = recall;
   }
 
@@ -89,16 +72,15 @@ public final class TransportSegmentsAction
 
   private SegmentsResponse.OfShard segments(ShardRouting routing, IndexShard shard)
       throws IOException {
-    FieldSegment.ShardCopy copy =
-        new FieldSegment.ShardCopy(
-            routing.getIndexName(),
-            routing.id(),
-            routing.primary(),
-            clusterService.localNode().getName());
-    boolean stock = optedIn.settings.test(shard.indexSettings().getSettings());
+    boolean stock = shard.indexSettings().getSettings().hasValue(OPT_IN);
     try (Engine.Searcher searcher = shard.acquireSearcher("vamana_segments")) {
-      List<FieldSegment> rows = SegmentLister.list(searcher.getIndexReader(), copy, stock);
-      return new SegmentsResponse.OfShard(copy.index(), rows, recall.of(shard.shardId()));
+      return new SegmentsResponse.OfShard(
+          routing.getIndexName(),
+          routing.id(),
+          routing.primary(),
+          clusterService.localNode().getName(),
+          SegmentLister.list(searcher.getIndexReader(), stock),
+          recall.of(shard.shardId()));
     }
   }
 }

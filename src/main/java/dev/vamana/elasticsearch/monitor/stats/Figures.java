@@ -76,7 +76,9 @@ public final class Figures {
     }
   }
 
-  private record Figure(List<String> path, Kind kind, String source, Unit unit, Metric metric) {
+  /** A line of the table; {@code metric} is the name of the metric. */
+  record Figure(
+      List<String> path, Kind kind, String source, Unit unit, String metric, String help) {
 
     String group() {
       return source.substring(0, source.indexOf('/'));
@@ -92,13 +94,25 @@ public final class Figures {
       return source.endsWith(">");
     }
 
+    /** The type as OpenMetrics names it. */
+    String type() {
+      return kind.name().toLowerCase(Locale.ROOT);
+    }
+
+    /** The name of samples. */
+    String sample() {
+      return metric + kind.suffix;
+    }
+
+    /** The base unit; empty if there is none. */
+    String baseUnit() {
+      return unit.base;
+    }
+
     boolean isRead() {
       return kind != Kind.INFO && source.isEmpty() == false;
     }
   }
-
-  /** Name, type, unit and explanation of samples, as OpenMetrics wants them. */
-  record Metric(String name, String type, String suffix, String unit, String help) {}
 
   /**
    * Reads a table.
@@ -124,14 +138,8 @@ public final class Figures {
       }
     }
     Unit unit = Unit.of(name.toString());
-    Metric metric =
-        new Metric(
-            unit.rename(name.toString()),
-            kind.name().toLowerCase(Locale.ROOT),
-            kind.suffix,
-            unit.base,
-            cells[3].strip());
-    return new Figure(path, kind, cells[2].strip(), unit, metric);
+    return new Figure(
+        path, kind, cells[2].strip(), unit, unit.rename(name.toString()), cells[3].strip());
   }
 
   private static boolean isLabel(String name) {
@@ -249,7 +257,7 @@ public final class Figures {
           described = with(described, name, member.toString());
         }
       }
-      text.add(figure.metric, described, BigDecimal.ONE);
+      text.add(figure, described, BigDecimal.ONE);
       return;
     }
     BigDecimal number =
@@ -257,7 +265,7 @@ public final class Figures {
           case Boolean truth -> truth ? BigDecimal.ONE : BigDecimal.ZERO;
           default -> new BigDecimal(value.toString());
         };
-    text.add(figure.metric, labels, number.movePointLeft(figure.unit.decimals));
+    text.add(figure, labels, number.movePointLeft(figure.unit.decimals));
   }
 
   /** Labels and one more. */

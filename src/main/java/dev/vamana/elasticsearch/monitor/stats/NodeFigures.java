@@ -16,7 +16,16 @@ final class NodeFigures {
 
   /** The sections of a node's statistics, in the order of answers. */
   static final List<String> SECTIONS =
-      List.of("state", "devices", "residency", "executor", "build", "memory", "recall", "health");
+      List.of(
+          "state",
+          "devices",
+          "residency",
+          "executor",
+          "build",
+          "training",
+          "memory",
+          "recall",
+          "health");
 
   private static final Figures NODE =
       new Figures(
@@ -73,6 +82,12 @@ final class NodeFigures {
           build.gpu.codebooks.on_cpu.<reason>       | counter | training_on_cpu/<reason>     | Trainings and encodings that the CPU did, and why.
           build.aborted                             | counter | build/aborted                | Graphs and codes whose merge was aborted.
           build.failed                              | counter | build/failed                 | Graphs and codes that failed.
+          training.codebooks.<codebook>.version     | gauge   | codebooks/<codebook>         | Newest version of the codebook that is ready on the node.
+          training.samples.<codebook>.documents     | gauge   | sample_documents/<codebook>  | Vectors that could be sampled.
+          training.samples.<codebook>.sampled       | gauge   | sample_vectors/<codebook>    | Vectors in the sample.
+          training.samples.<codebook>.rejected      | gauge   | sample_rejected/<codebook>   | Documents without the field, or whose value is no vector of the codebook's kind.
+          training.samples.<codebook>.other_options | gauge   | sample_other_options/<codebook> | Documents of a processor with other options.
+          training.samples.<codebook>.missed        | gauge   | sample_missed/<codebook>     | Vectors for which there was no memory.
           memory.device.used_in_bytes               | gauge   | residency/device_bytes       | Device memory in use for segments, searches and builds.
           memory.device.limit_in_bytes              | gauge   | residency/device_limit_bytes | Most device memory for these.
           memory.scratch.used_in_bytes              | gauge   | residency/scratch_bytes      | The part of the device memory that is not segments.
@@ -159,7 +174,7 @@ final class NodeFigures {
   private static SortedMap<String, SortedMap<String, Long>> counters(
       GpuStats gpu, StatsSource source) {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(gpu.counters());
-    groups.putAll(source.memory());
+    groups.putAll(source.counters());
     groups.put("build", build(source.build()));
     CpuSearches readers = source.readers();
     add(groups, "no_device", readers.count(CpuSearches.Reason.NO_EXECUTOR));

@@ -23,7 +23,7 @@ public final class OpenMetrics {
   public static final String CONTENT_TYPE =
       "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-  private final Map<Figures.Metric, StringBuilder> metrics = new LinkedHashMap<>();
+  private final Map<Figures.Figure, StringBuilder> metrics = new LinkedHashMap<>();
   private final Set<String> series = new HashSet<>();
 
   /**
@@ -40,30 +40,30 @@ public final class OpenMetrics {
    *
    * @throws IllegalArgumentException if it has the name and labels of another one
    */
-  void add(Figures.Metric metric, Map<String, String> labels, BigDecimal value) {
+  void add(Figures.Figure figure, Map<String, String> labels, BigDecimal value) {
     String described =
         labels.entrySet().stream()
             .map(label -> label.getKey() + "=\"" + escaped(label.getValue()) + '"')
             .collect(Collectors.joining(","));
-    String name = metric.name() + metric.suffix() + (labels.isEmpty() ? "" : "{" + described + "}");
+    String name = figure.sample() + (labels.isEmpty() ? "" : "{" + described + "}");
     if (series.add(name) == false) {
       throw new IllegalArgumentException("sample [" + name + "] is there twice");
     }
     metrics
-        .computeIfAbsent(metric, OpenMetrics::description)
+        .computeIfAbsent(figure, OpenMetrics::description)
         .append(name)
         .append(' ')
         .append(value.stripTrailingZeros().toPlainString())
         .append('\n');
   }
 
-  private static StringBuilder description(Figures.Metric metric) {
+  private static StringBuilder description(Figures.Figure figure) {
     StringBuilder text = new StringBuilder();
-    line(text, "TYPE", metric.name(), metric.type());
-    if (metric.unit().isEmpty() == false) {
-      line(text, "UNIT", metric.name(), metric.unit());
+    line(text, "TYPE", figure.metric(), figure.type());
+    if (figure.baseUnit().isEmpty() == false) {
+      line(text, "UNIT", figure.metric(), figure.baseUnit());
     }
-    line(text, "HELP", metric.name(), escaped(metric.help()));
+    line(text, "HELP", figure.metric(), escaped(figure.help()));
     return text;
   }
 

@@ -23,10 +23,11 @@ public interface StatsSource {
   BuildStatistics.Snapshot build();
 
   /**
-   * Bytes that are {@code used} and their {@code limit}, by what they are for: {@code ids}, {@code
-   * builds}, {@code samples}.
+   * Groups of counters beside the executor's: {@code ids}, {@code builds} and {@code samples} with
+   * the bytes that are {@code used} and their {@code limit}; {@code codebooks} with the version of
+   * each that is ready, and groups {@code sample_...} with counts of the sample of each codebook.
    */
-  SortedMap<String, SortedMap<String, Long>> memory();
+  SortedMap<String, SortedMap<String, Long>> counters();
 
   /** The section {@code recall}. */
   Map<String, Object> recall();

@@ -90,10 +90,10 @@ public final class VamanaHealth implements HealthIndicatorService {
         (kind, affected) -> {
           impacts.add(
               new HealthIndicatorImpact(
-                  NAME, kind.label(), SEVERITY, kind.impact(), List.of(ImpactArea.SEARCH)));
+                  NAME, kind.label(), SEVERITY, kind.impact, List.of(ImpactArea.SEARCH)));
           diagnoses.add(
               new Diagnosis(
-                  new Diagnosis.Definition(NAME, kind.label(), kind.cause(), kind.action(), null),
+                  new Diagnosis.Definition(NAME, kind.label(), kind.cause, kind.action, null),
                   List.of(new Diagnosis.Resource(first(affected, mostResources)))));
         });
     return createIndicator(

@@ -18,30 +18,27 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  private static FieldSegment row(
+  private static SegmentsResponse.OfShard row(
       String index, int shard, boolean primary, String segment, String codebook, long version) {
-    return new FieldSegment(
-        new FieldSegment.ShardCopy(index, shard, primary, "node"),
-        new SegmentReport(segment, "v", 10, DevicePresence.resident("in-memory", 768), List.of()),
-        true,
-        3,
-        "l2_norm",
-        new FieldSegment.Bytes(120, 40, 20),
-        codebook,
-        version);
+    FieldSegment row =
+        new FieldSegment(
+            new SegmentReport(
+                segment, "v", 10, DevicePresence.resident("in-memory", 768), List.of()),
+            true,
+            3,
+            "l2_norm",
+            120,
+            40,
+            20,
+            codebook,
+            version);
+    return new SegmentsResponse.OfShard(index, shard, primary, "node", List.of(row), Map.of());
   }
 
   private static Table table(
-      List<FieldSegment> rows, DefaultShardOperationFailedException... failures) {
+      List<SegmentsResponse.OfShard> copies, DefaultShardOperationFailedException... failures) {
     return new RestCatVamanaAction()
-        .table(
-            null,
-            new SegmentsResponse(
-                9,
-                8,
-                failures.length,
-                List.of(new SegmentsResponse.OfShard("a", rows, Map.of())),
-                Arrays.asList(failures)));
+        .table(null, new SegmentsResponse(9, 8, failures.length, copies, Arrays.asList(failures)));
   }
 
   private static List<Object> column(Table table, String name) {
@@ -49,14 +46,22 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
   }
 
   public void testRowsAreInOrder() {
+    SegmentsResponse.OfShard two = row("a", 2, true, "_10", null, 0);
+    SegmentsResponse.OfShard both =
+        new SegmentsResponse.OfShard(
+            "a",
+            2,
+            true,
+            "node",
+            List.of(two.segments().get(0), row("a", 2, true, "_z", null, 0).segments().get(0)),
+            Map.of());
     Table table =
         table(
             List.of(
                 row("b", 0, true, "_0", null, 0),
                 row("a", 10, true, "_0", null, 0),
                 row("a", 2, false, "_0", null, 0),
-                row("a", 2, true, "_10", null, 0),
-                row("a", 2, true, "_z", null, 0)));
+                both));
     assertEquals(List.of("a", "a", "a", "a", "b"), column(table, "index"));
     assertEquals(List.of(2, 2, 2, 10, 0), column(table, "shard"));
     assertEquals(List.of("p", "p", "r", "p", "p"), column(table, "prirep"));

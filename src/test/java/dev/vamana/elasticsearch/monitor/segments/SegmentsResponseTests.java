@@ -48,11 +48,6 @@ public class SegmentsResponseTests extends LuceneTestCase {
     for (int i = random.nextInt(5); i > 0; i--) {
       rows.add(
           new FieldSegment(
-              new FieldSegment.ShardCopy(
-                  TestUtil.randomSimpleString(random),
-                  random.nextInt(1000),
-                  random.nextBoolean(),
-                  TestUtil.randomUnicodeString(random)),
               new SegmentReport(
                   "_" + Integer.toString(random.nextInt(5000), 36),
                   TestUtil.randomUnicodeString(random),
@@ -64,7 +59,9 @@ public class SegmentsResponseTests extends LuceneTestCase {
               random.nextBoolean(),
               random.nextInt(4096),
               "l2_norm",
-              new FieldSegment.Bytes(size(random), size(random), size(random)),
+              size(random),
+              size(random),
+              size(random),
               random.nextBoolean() ? null : TestUtil.randomSimpleString(random),
               size(random)));
     }
@@ -76,6 +73,9 @@ public class SegmentsResponseTests extends LuceneTestCase {
       SegmentsResponse.OfShard answer =
           new SegmentsResponse.OfShard(
               TestUtil.randomSimpleString(random()),
+              random().nextInt(1000),
+              random().nextBoolean(),
+              TestUtil.randomUnicodeString(random()),
               randomRows(random()),
               Map.of(new Searches("v", 10), new Tally(3, 2.5, 2.1)));
       assertEquals(answer, overTheWire(answer, SegmentsResponse.OfShard::read));
@@ -84,20 +84,20 @@ public class SegmentsResponseTests extends LuceneTestCase {
 
   /** Copies of a field add up, and so does what they measured. */
   public void testSumsOfAnIndex() {
-    FieldSegment.ShardCopy copy = new FieldSegment.ShardCopy("i", 0, true, "n");
     FieldSegment row =
         new FieldSegment(
-            copy,
             new SegmentReport("_0", "v", 5, DevicePresence.resident("exact", 7), List.of()),
             true,
             4,
             "l2_norm",
-            new FieldSegment.Bytes(1, 2, 3),
+            1,
+            2,
+            3,
             null,
             0);
     SegmentsResponse.OfShard shard =
         new SegmentsResponse.OfShard(
-            "i", List.of(row), Map.of(new Searches("v", 10), new Tally(2, 1, 1)));
+            "i", 0, true, "n", List.of(row), Map.of(new Searches("v", 10), new Tally(2, 1, 1)));
     IndexStats stats =
         new IndexStats(new SegmentsResponse(3, 2, 1, List.of(shard, shard), List.of()));
     Map<?, ?> fields = (Map<?, ?>) ((Map<?, ?>) stats.figures().get("indices")).get("i");

@@ -55,6 +55,12 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
           Map.entry("ids", List.of("used", "limit")),
           Map.entry("builds", List.of("used", "limit", "files")),
           Map.entry("samples", List.of("used", "limit")),
+          Map.entry("codebooks", List.of("a.b", "version")),
+          Map.entry("sample_documents", List.of("a.b", "with \"quotes\"")),
+          Map.entry("sample_vectors", List.of("a.b", "with \"quotes\"")),
+          Map.entry("sample_rejected", List.of("a.b")),
+          Map.entry("sample_other_options", List.of("a.b")),
+          Map.entry("sample_missed", List.of("a.b")),
           Map.entry("upload_waits", List.of("count", "nanos")),
           Map.entry("items", List.of("requested", "cancelled")),
           Map.entry("items_by_placement", List.of("exact", "codes", "none")),
@@ -134,7 +140,17 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
             null,
             new DeviceInfo(ordinal, "Some \\ GPU", 90, 132, 1 << 17, 1 << 20, 1L << 37, 12040, "U"),
             groups()),
-        new DeviceStats.Sensors("580.65.06", number(), 37, 123456, 41));
+        Map.of(
+            "driver_version",
+            "580.65.06",
+            "memory_used_in_bytes",
+            number(),
+            "utilization_percent",
+            37,
+            "power_in_milliwatts",
+            123456,
+            "temperature_in_celsius",
+            41));
   }
 
   @Override
@@ -143,19 +159,18 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
   }
 
   @Override
-  public SortedMap<String, SortedMap<String, Long>> memory() {
-    SortedMap<String, SortedMap<String, Long>> memory = groups();
-    memory.keySet().retainAll(Set.of("ids", "builds", "samples"));
-    return memory;
+  public SortedMap<String, SortedMap<String, Long>> counters() {
+    SortedMap<String, SortedMap<String, Long>> own = groups();
+    own.keySet()
+        .removeIf(
+            name ->
+                Set.of("ids", "builds", "samples", "codebooks").contains(name) == false
+                    && name.startsWith("sample_") == false);
+    return own;
   }
 
   @Override
   public Map<String, Object> recall() {
-    return recall(search("v", 10, new Tally(412, 383, 370)), search("w", 1, new Tally(7, 7, 7)));
-  }
-
-  @SafeVarargs
-  static Map<String, Object> recall(Map<String, Object>... searches) {
     return Map.of(
         "evaluated",
         number(),
@@ -164,7 +179,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
         "skipped",
         Map.of("busy", 3L, "changed", 4L),
         "searches",
-        List.of(searches));
+        List.of(search("v", 10, new Tally(412, 383, 370)), search("w", 1, new Tally(7, 7, 7))));
   }
 
   static Map<String, Object> search(String field, int k, Tally tally) {

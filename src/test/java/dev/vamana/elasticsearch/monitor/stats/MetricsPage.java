@@ -169,7 +169,7 @@ public final class MetricsPage {
       Matcher label = PLACEHOLDER.matcher(pattern);
       check(label.find(), pattern);
       List<MatchResult> found =
-          Pattern.compile(pattern.replace(".", "\\.").replace(label.group(), "([^.]+)"))
+          Pattern.compile(pattern.replace(".", "\\.").replace(label.group(), "(.+)"))
               .matcher(path)
               .results()
               .filter(match -> match.group().equals(path))

@@ -326,7 +326,7 @@ public class NodeStatsTests extends LuceneTestCase {
             () -> RestStatsAction.sections("state", "gpu", "State"));
     assertEquals(
         "path parameter [metric] has unknown metrics [State, gpu]; known are [_all, build, devices,"
-            + " executor, health, memory, recall, residency, state]",
+            + " executor, health, memory, recall, residency, state, training]",
         unknown.getMessage());
     expectThrows(IllegalArgumentException.class, () -> RestStatsAction.sections());
   }

@@ -25,14 +25,11 @@ public class VamanaHealthTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  private static final Map<String, Object> NO_RECALL = FullStatistics.recall();
+  private static final Map<String, Object> NO_RECALL = Map.of("searches", List.of());
 
   private final AtomicLong clock = new AtomicLong();
   private final NodeHealth health =
-      new NodeHealth(
-          new DamagedFiles(Runnable::run),
-          new LeftoverSegments(List.of(), settings -> true),
-          clock::get);
+      new NodeHealth(new DamagedFiles(Runnable::run), new LeftoverSegments(List.of()), clock::get);
 
   private static GpuStats gpu(GpuStats.State state, String reason, long misses) {
     SortedMap<String, SortedMap<String, Long>> counters = new TreeMap<>();
@@ -75,7 +72,7 @@ public class VamanaHealthTests extends LuceneTestCase {
     GpuStats well = gpu(GpuStats.State.READY, null, 0);
     Map<String, Object> low = FullStatistics.search("low", 10, new Tally(300, 255, 230));
     Map<String, Object> maybe = FullStatistics.search("maybe", 10, new Tally(3, 2.5, 2.2));
-    List<Trouble> troubles = health.troubles(well, FullStatistics.recall(low, maybe));
+    List<Trouble> troubles = health.troubles(well, Map.of("searches", List.of(low, maybe)));
     assertEquals(1, troubles.size());
     assertEquals(Kind.LOW_RECALL, troubles.get(0).kind());
     assertEquals("i/low", troubles.get(0).subject());

@@ -89,7 +89,7 @@ final class VectorDbBench implements Driver {
 
   @Override
   public int[] ids(String answer) {
-    Map<String, Object> json = new NodeClient.Response(200, answer).json();
+    Map<String, Object> json = new NodeClient.Response(200, answer, List.of()).json();
     List<?> hits = (List<?>) NodeClient.at(json, "hits", "hits");
     return hits.stream()
         .mapToInt(hit -> ((Number) NodeClient.at(hit, "fields", "id", 0)).intValue())
