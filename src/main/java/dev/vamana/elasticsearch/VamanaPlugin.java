@@ -36,7 +36,6 @@ import dev.vamana.elasticsearch.monitor.stats.RestStatsAction;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
 import dev.vamana.elasticsearch.monitor.stats.TransportStatsAction;
 import dev.vamana.elasticsearch.monitor.stats.VamanaHealth;
-import dev.vamana.elasticsearch.rest.BodyLimit;
 import dev.vamana.elasticsearch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.rest.RestNeighborsAction;
 import dev.vamana.elasticsearch.rest.RestRethrottleAction;
@@ -102,7 +101,7 @@ public final class VamanaPlugin extends Plugin
               WalkSettings.ALL,
               PinnedMemoryBreaker.SETTINGS,
               Codebooks.SETTINGS,
-              List.of(BodyLimit.MAX_BODY, IdCache.SIZE))
+              List.of(IdCache.SIZE))
           .<Setting<?>>flatMap(List::stream)
           .toList();
 
@@ -122,7 +121,6 @@ public final class VamanaPlugin extends Plugin
   private VamanaHealth health;
   private DamagedFiles damaged;
   private RecallMonitor recall;
-  private BodyLimit bodyLimit;
 
   /**
    * Called by the node.
@@ -224,7 +222,6 @@ public final class VamanaPlugin extends Plugin
     breaker.follow(settings);
     building.memory().follow(settings);
     recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
-    bodyLimit = new BodyLimit(settings);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -276,7 +273,7 @@ public final class VamanaPlugin extends Plugin
     List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
-    handlers.add(new RestBatchSearchAction(bodyLimit));
+    handlers.add(new RestBatchSearchAction());
     handlers.add(new RestNeighborsAction());
     handlers.add(new RestRethrottleAction());
     handlers.add(new RestCatVamanaAction());
