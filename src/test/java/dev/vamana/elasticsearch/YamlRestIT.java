@@ -25,7 +25,7 @@ import org.junit.runners.Parameterized.Parameters;
  * REST tests in YAML, all against one node: tests of our endpoints, and Elasticsearch's tests of
  * its own endpoints, for which every index is opted in.
  *
- * <p>System properties choose others; docs/internals/development.md has them.
+ * <p>System properties choose others; docs/internals/testing.md has them.
  */
 @RunWith(OneByOne.class)
 public class YamlRestIT {

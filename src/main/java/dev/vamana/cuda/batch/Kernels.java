@@ -32,7 +32,7 @@ public final class Kernels {
 
   // time of a walk by a block of WARPS[i] warps, relative to eight warps. Of the tables tried, this
   // one's choices lose least over 1,000 and 10,000 items of 100 and 384 dimensions (0.7 % in the
-  // mean), measured by repeating launches: docs/internals/gpu-walk-profile.md.
+  // mean), measured by repeating launches: docs/internals/gpu-kernels.md.
   private static final int[] WARPS = {8, 4, 2, 1};
   private static final double[] TIMES = {1, 1, 1.3, 2.4};
 

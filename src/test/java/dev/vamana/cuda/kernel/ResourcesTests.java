@@ -22,7 +22,7 @@ public class ResourcesTests {
 
   /**
    * Walks on bytes by few warps, which request many rows at once. They are faster so, in spite of
-   * what they spill (docs/internals/gpu-walk-profile.md).
+   * what they spill (docs/internals/gpu-kernels.md).
    */
   private static final Set<String> MANY_ROWS =
       Set.of("walk_exact_byte_w1", "walk_exact_byte_w2", "walk_exact_byte_w4");
@@ -78,7 +78,7 @@ public class ResourcesTests {
     /**
      * Walks by blocks of eight and sixteen warps. Their warps hold the worklist and new keys in
      * registers when they merge, which is faster in spite of what it spills
-     * (docs/internals/gpu-walk-profile.md).
+     * (docs/internals/gpu-kernels.md).
      */
     boolean ofManyWarps() {
       return kernel.startsWith("walk_") && (kernel.endsWith("_w8") || kernel.endsWith("_w16"));

@@ -39,7 +39,7 @@ public final class GroundTruthTool {
   }
 
   /**
-   * Runs the tool with arguments {@code --name=value}; docs/internals/exact-search.md lists them.
+   * Runs the tool with arguments {@code --name=value}; docs/internals/benchmarking.md lists them.
    */
   public static void main(String[] arguments) throws IOException {
     try {
