@@ -34,7 +34,6 @@ import dev.vamana.elasticsearch.monitor.stats.RestStatsAction;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
 import dev.vamana.elasticsearch.monitor.stats.TransportStatsAction;
 import dev.vamana.elasticsearch.monitor.stats.VamanaHealth;
-import dev.vamana.elasticsearch.rest.BodyLimit;
 import dev.vamana.elasticsearch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.rest.RestNeighborsAction;
 import dev.vamana.elasticsearch.rest.RestRethrottleAction;
@@ -100,7 +99,7 @@ public final class VamanaPlugin extends Plugin
               WalkSettings.ALL,
               PinnedMemoryBreaker.SETTINGS,
               Codebooks.SETTINGS,
-              List.of(BodyLimit.MAX_BODY, IdCache.SIZE))
+              List.of(IdCache.SIZE))
           .<Setting<?>>flatMap(List::stream)
           .toList();
 
@@ -120,7 +119,6 @@ public final class VamanaPlugin extends Plugin
   private DamagedFiles damaged;
   private RecallMonitor recall;
   private RecallSampler sampler;
-  private BodyLimit bodyLimit;
 
   /**
    * Called by the node.
@@ -218,7 +216,6 @@ public final class VamanaPlugin extends Plugin
     building.memory().follow(settings);
     recall = new RecallMonitor(threads, services.environment().settings(), settings);
     sampler = new RecallSampler(recall);
-    bodyLimit = new BodyLimit(settings);
     IdCache ids =
         new IdCache(
             IdCache.SIZE.get(services.environment().settings()).getBytes(),
@@ -270,7 +267,7 @@ public final class VamanaPlugin extends Plugin
     List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
-    handlers.add(new RestBatchSearchAction(bodyLimit));
+    handlers.add(new RestBatchSearchAction());
     handlers.add(new RestNeighborsAction());
     handlers.add(new RestRethrottleAction());
     handlers.add(new RestCatVamanaAction());

@@ -25,7 +25,6 @@ import org.junit.Test;
  */
 public class BatchedSearchPageIT {
   private static final Path PAGE = Path.of("docs/operators/batched-search.md");
-  private static final Path REFERENCE = Path.of("docs/operators/batched-search-reference.md");
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
@@ -41,8 +40,7 @@ public class BatchedSearchPageIT {
   public void testThePage() throws IOException {
     Path folder = Files.createDirectories(Path.of("target", "batched-search-page"));
     List<String> commands = new ArrayList<>(PrintedCommands.blocks(PAGE, ""));
-    commands.addAll(PrintedCommands.blocks(REFERENCE, ""));
-    assertEquals(2, commands.size());
+    assertEquals(1, commands.size());
     String printed = shell(folder, commands.get(0));
     String answer = printed.substring(printed.lastIndexOf("\n{") + 1);
     Map<String, Object> documented = json(PrintedCommands.blocks(PAGE, "json").get(0));
@@ -67,9 +65,6 @@ public class BatchedSearchPageIT {
     assertEquals(
         PrintedCommands.blocks(PAGE, "text").get(0),
         PrintedCommands.run(folder, launcher.toString(), "BatchSearch.java"));
-
-    String setting = shell(folder, commands.get(1));
-    assertEquals("90mb", NodeClient.at(json(setting), "persistent", "vamana", "batch", "max_body"));
   }
 
   @Test

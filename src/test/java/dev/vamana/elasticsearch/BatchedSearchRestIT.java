@@ -230,35 +230,6 @@ public class BatchedSearchRestIT {
   }
 
   @Test
-  public void testBodiesThatAreTooLong() throws Exception {
-    limit("\"20kb\"");
-    try {
-      HttpResponse<byte[]> answer = send(JSON, body(numbers(QUERIES), "hits"));
-      assertError(
-          answer,
-          413,
-          "vamana.batch.max_body",
-          "[20kb]",
-          "[20480]",
-          "http.max_content_length",
-          "[100mb]");
-      assertEquals(200, send(JSON, body(numbers(2), "hits")).statusCode());
-    } finally {
-      limit("null");
-    }
-    assertEquals(200, send(JSON, body(numbers(QUERIES), "hits")).statusCode());
-    NodeClient.Response refused =
-        node.client()
-            .send(
-                "PUT",
-                "/_cluster/settings",
-                "{\"persistent\": {\"vamana.batch.max_body\": \"1b\"}}",
-                JSON);
-    assertEquals(400, refused.status());
-    assertTrue(refused.body(), refused.body().contains("vamana.batch.max_body"));
-  }
-
-  @Test
   public void testRequestsThatAreNone() throws Exception {
     assertError(send(JSON, ""), 400, "body is required");
     assertError(send(JSON, body(numbers(1), "hits"), "?format=rows"), 400, "[rows]", "[columns]");
@@ -272,10 +243,6 @@ public class BatchedSearchRestIT {
     NodeClient.Response get = node.client().send("GET", PATH, null, JSON);
     assertEquals(get.body(), 400, get.status());
     assertTrue(get.body(), get.body().contains("body is required"));
-  }
-
-  private static void limit(String value) throws IOException {
-    node.client().set("vamana.batch.max_body", value);
   }
 
   private static void assertRecall(List<?> ids) {

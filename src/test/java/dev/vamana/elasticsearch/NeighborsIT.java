@@ -283,8 +283,13 @@ public class NeighborsIT {
     String body = body("slow-graph", "\"batch_size\": 10, \"slices\": 3");
     String path = "/slow/_vamana/neighbors?wait_for_completion=false&requests_per_second=";
     String task = (String) client.post(path + "0.001", body).get("task");
-    Map<String, Object> progress = client.get("/_tasks/" + task);
-    assertEquals(false, progress.get("completed"));
+    long waits = 0;
+    while (waits == 0) {
+      Map<String, Object> progress = client.get("/_tasks/" + task);
+      assertEquals(progress.toString(), false, progress.get("completed"));
+      Object status = NodeClient.at(progress, "task", "status");
+      waits = ((Number) NodeClient.at(status, "throttled_until_millis")).longValue();
+    }
     Map<String, Object> changed =
         client.post("/_vamana/neighbors/" + task + "/_rethrottle?requests_per_second=-1", null);
     Number pace = (Number) NodeClient.at(changed, "tasks", 0, "status", "requests_per_second");
@@ -292,8 +297,6 @@ public class NeighborsIT {
     Map<String, Object> ended =
         client.get("/_tasks/" + task + "?wait_for_completion=true&timeout=60s");
     assertEquals(ended.toString(), 60, NodeClient.at(ended, "response", "created"));
-    Object throttled = NodeClient.at(ended, "response", "throttled_millis");
-    assertTrue(ended.toString(), ((Number) throttled).longValue() > 0);
 
     String stopped = (String) client.post(path + "0.001", body).get("task");
     client.post("/_tasks/" + stopped + "/_cancel?wait_for_completion=true", null);

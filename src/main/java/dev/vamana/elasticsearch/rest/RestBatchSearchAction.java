@@ -36,13 +36,6 @@ public final class RestBatchSearchAction extends BaseRestHandler {
   /** Parameter for the form of the hits, or for the format of the answer, as in all requests. */
   private static final String FORMAT = "format";
 
-  private final BodyLimit limit;
-
-  /** Makes a handler that rejects bodies above a limit. */
-  public RestBatchSearchAction(BodyLimit limit) {
-    this.limit = limit;
-  }
-
   @Override
   public String getName() {
     return "vamana_search";
@@ -77,7 +70,6 @@ public final class RestBatchSearchAction extends BaseRestHandler {
                 request.paramAsInteger("max_concurrent_shard_requests", null))
             .columnar(columnar(request.param(FORMAT)));
     ReleasableBytesReference body = request.requiredContent();
-    limit.check(body.length());
     return channel -> {
       Client cancelling = new RestCancellableNodeClient(client, request.getHttpChannel());
       Executor executor =

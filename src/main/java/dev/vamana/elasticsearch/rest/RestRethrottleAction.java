@@ -2,6 +2,7 @@ package dev.vamana.elasticsearch.rest;
 
 import dev.vamana.elasticsearch.search.neighbors.TransportRethrottleAction;
 import java.util.List;
+import org.elasticsearch.action.admin.cluster.node.tasks.list.ListTasksResponse;
 import org.elasticsearch.client.internal.node.NodeClient;
 import org.elasticsearch.rest.BaseRestHandler;
 import org.elasticsearch.rest.RestRequest;
@@ -39,8 +40,17 @@ public final class RestRethrottleAction extends BaseRestHandler {
             new RestChunkedToXContentListener<>(channel)
                 .map(
                     response -> {
-                      response.rethrowFailures("rethrottle");
+                      throwFailure(response);
                       return response.groupedByNone();
                     }));
+  }
+
+  /** The node's failure says that a node failed; its cause says that the task is not there. */
+  private static void throwFailure(ListTasksResponse response) throws Exception {
+    if (response.getNodeFailures().isEmpty() == false
+        && response.getNodeFailures().get(0).getCause() instanceof Exception cause) {
+      throw cause;
+    }
+    response.rethrowFailures("rethrottle");
   }
 }

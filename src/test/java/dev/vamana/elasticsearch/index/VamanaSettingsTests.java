@@ -9,7 +9,6 @@ import dev.vamana.elasticsearch.gpu.GpuSettings;
 import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.gpu.WarmSettings;
 import dev.vamana.elasticsearch.monitor.recall.RecallSettings;
-import dev.vamana.elasticsearch.rest.BodyLimit;
 import dev.vamana.elasticsearch.search.IdCache;
 import dev.vamana.elasticsearch.search.WalkSettings;
 import dev.vamana.ivf.CodeKind;
@@ -105,7 +104,6 @@ public class VamanaSettingsTests extends LuceneTestCase {
             || Codebooks.SETTINGS.contains(setting)
             || PinnedMemoryBreaker.SETTINGS.contains(setting)
             || setting == RecallSettings.MAX_LOAD
-            || setting == BodyLimit.MAX_BODY
             || setting == IdCache.SIZE) {
           continue;
         }
