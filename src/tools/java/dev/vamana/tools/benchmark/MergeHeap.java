@@ -23,7 +23,7 @@ import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
  * Measures the peak heap of one merge that builds graph and codes of a whole set, and compares it
- * with the size of the graph. docs/internals/graph.md lists the results.
+ * with the size of the graph. docs/internals/graph.md lists the parts of the heap.
  */
 public final class MergeHeap {
 
