@@ -75,7 +75,7 @@ record NodeStatsSource(
 
   @Override
   public Counters training() {
-    return TrainingStats.of(codebooks.known(), codebooks.samples());
+    return TrainingStats.of(codebooks.ready(), codebooks.samples());
   }
 
   @Override

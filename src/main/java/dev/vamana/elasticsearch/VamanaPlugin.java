@@ -3,6 +3,8 @@ package dev.vamana.elasticsearch;
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CentroidPool;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.RestCodebooksAction;
+import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
@@ -51,7 +53,6 @@ import java.util.function.Function;
 import java.util.function.Predicate;
 import java.util.function.Supplier;
 import java.util.stream.Stream;
-import org.elasticsearch.action.support.MappedActionFilter;
 import org.elasticsearch.cluster.node.DiscoveryNodes;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.io.stream.NamedWriteableRegistry;
@@ -140,7 +141,7 @@ public final class VamanaPlugin extends Plugin
             VamanaSettings.BUILD_THREADS.get(settings),
             new BuildMemory(settings),
             new BuildStatistics(),
-            codebooks.ready(),
+            codebooks.ready()::get,
             new CentroidPool(
                 Math.max(
                     CentroidPool.MAX_BYTES,
@@ -231,7 +232,7 @@ public final class VamanaPlugin extends Plugin
                 .getCircuitBreakerService()
                 .getBreaker(CircuitBreaker.FIELDDATA),
             threads.executor(ThreadPool.Names.GENERIC));
-    List<Object> components = new ArrayList<>(codebooks.start(services, (name, next) -> List.of()));
+    List<Object> components = new ArrayList<>(codebooks.start(services));
     components.add(
         new PluginComponentBinding<>(
             StatsSource.class,
@@ -274,7 +275,7 @@ public final class VamanaPlugin extends Plugin
       RestHandlersServices services,
       Supplier<DiscoveryNodes> nodes,
       Predicate<NodeFeature> features) {
-    List<RestHandler> handlers = new ArrayList<>(Codebooks.restHandlers());
+    List<RestHandler> handlers = new ArrayList<>(RestCodebooksAction.all());
     handlers.addAll(ResidencyActions.restHandlers());
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
@@ -293,17 +294,12 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Map<String, Processor.Factory> getProcessors(Processor.Parameters parameters) {
-    return codebooks.processors(parameters);
-  }
-
-  @Override
-  public Collection<MappedActionFilter> getMappedActionFilters() {
-    return codebooks.filters();
+    return codebooks.processors();
   }
 
   @Override
   public Collection<SystemIndexDescriptor> getSystemIndexDescriptors(Settings settings) {
-    return Codebooks.systemIndices();
+    return List.of(CodebookIndex.descriptor());
   }
 
   @Override

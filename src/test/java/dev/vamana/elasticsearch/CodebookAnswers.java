@@ -28,10 +28,17 @@ final class CodebookAnswers {
   static void deleteAll(NodeClient client) throws IOException {
     for (Object codebook : (List<?>) client.get("/_vamana/codebooks").get("codebooks")) {
       Map<?, ?> entry = (Map<?, ?>) codebook;
-      if (entry.get("version") != null) {
+      if (!"sampling".equals(entry.get("state"))) {
         client.delete("/_vamana/codebooks/" + entry.get("name") + "?force=true");
       }
     }
+  }
+
+  /** A node's own sample of a codebook, as its statistics show it. */
+  static Map<?, ?> sample(NodeClient client, String name) throws IOException {
+    Map<String, Object> answer = client.get("/_vamana/_local/stats/training");
+    Map<?, ?> node = (Map<?, ?>) ((Map<?, ?>) answer.get("nodes")).values().iterator().next();
+    return (Map<?, ?>) NodeClient.at(node, "training", "samples", name);
   }
 
   static Map<?, ?> awaitState(NodeClient client, String name, String state)

@@ -8,8 +8,8 @@ import dev.vamana.elasticsearch.TestVectors.Similarity;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.util.Base64;
+import java.util.ArrayList;
+import java.util.Collections;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -127,16 +127,18 @@ public class SettingsIT {
 
   @Test
   public void testCodebooksOfOtherDimensionsAreRefused() throws IOException {
-    ByteBuffer centroids = ByteBuffer.allocate(256 * 2 * DIMS * Float.BYTES);
-    for (int i = 0; i < 256 * 2 * DIMS; i++) {
-      centroids.putFloat(i);
+    List<List<Float>> rows = new ArrayList<>();
+    for (int i = 0; i < 256; i++) {
+      rows.add(Collections.nCopies(2 * DIMS, (float) i));
     }
     node.client()
         .put(
             "/_vamana/codebooks/wide",
             Json.of(
-                "{\"dims\": %d, \"similarity\": \"l2_norm\", \"centroids\": \"%s\"}",
-                2 * DIMS, Base64.getEncoder().encodeToString(centroids.array())));
+                """
+                {"dims": %d, "subspaces": 1, "similarity": "l2_norm", "centroids": [%s]}
+                """,
+                2 * DIMS, rows));
     String body =
         Json.of(
             """

@@ -6,7 +6,6 @@ import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.TexMexFile;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
-import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.OutputStream;
 import java.io.PrintStream;
@@ -83,24 +82,6 @@ public class BenchmarkTests extends LuceneTestCase {
     }
     assertTrue(Files.readString(out.resolve(name + ".md")).contains("200 vectors of dimension 6"));
     assertTrue(Files.readString(out.resolve(name + ".svg")).startsWith("<svg"));
-  }
-
-  public void testSharedCodebookCostTellsTimesAndRecall() throws IOException {
-    Path folder = createTempDir();
-    TexMexFile.writeFvecs(folder.resolve("base.fvecs"), table(600, 6).rows());
-    TexMexFile.writeFvecs(folder.resolve("query.fvecs"), table(10, 6).rows());
-    ByteArrayOutputStream bytes = new ByteArrayOutputStream();
-    SharedCodebookCost.run(
-        new Options(folder, folder, null, 600, List.of(), List.of(10), 1),
-        new PrintStream(bytes, true, StandardCharsets.UTF_8));
-    String text = bytes.toString(StandardCharsets.UTF_8);
-    for (String kind : List.of("own", "shared")) {
-      assertTrue(text, text.contains("codes alone, " + kind + ": flushes "));
-      assertTrue(text, text.contains("with graphs, " + kind + ": flushes "));
-    }
-    assertTrue(text, text.contains("codebooksShared=3, codebooksKept=0, codebooksTrained=0"));
-    assertTrue(text, text.contains("codesEncoded=600, codesCopied=600"));
-    assertTrue(text, text.contains("beam 200, re-ranked all expanded: own "));
   }
 
   public void testReportTellsSpeedsAndRatios() {

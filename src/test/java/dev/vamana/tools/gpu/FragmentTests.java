@@ -26,15 +26,15 @@ public class FragmentTests extends LuceneTestCase {
   public void testRowsOfOtherSourcesAreDropped() throws Exception {
     Path folder = createTempDir();
     Fragment old = Fragment.open(folder, "a", "old");
-    old.add("ceilings", Map.of("what", "copy", "value", 1));
+    old.add("builds", Map.of("what", "copy", "value", 1));
     assertEquals(
         List.of(),
         ReportStage.merge(List.of(Fragment.read(folder.resolve("a.json"))), List.of(), "new")
-            .get("ceilings"));
+            .get("builds"));
     Fragment next = Fragment.open(folder, "a", "new");
-    next.add("ceilings", Map.of("what", "gather", "value", 2));
-    next.add("ceilings", Map.of("what", "gather", "value", 3));
+    next.add("builds", Map.of("what", "gather", "value", 2));
+    next.add("builds", Map.of("what", "gather", "value", 3));
     Map<String, Object> read = Fragment.read(folder.resolve("a.json"));
-    assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("ceilings"));
+    assertEquals(List.of(Map.of("what", "gather", "value", 3)), read.get("builds"));
   }
 }

@@ -1,117 +1,99 @@
 package dev.vamana.elasticsearch.codebook.sample;
 
+import java.nio.ByteBuffer;
+import java.util.ArrayList;
 import java.util.List;
-import org.elasticsearch.common.breaker.CircuitBreakingException;
+import java.util.SplittableRandom;
+import org.apache.lucene.util.StringHelper;
+import org.elasticsearch.core.Releasable;
 
 /**
- * One codebook's sample on this node. Thread-safe.
- *
- * <p>A training seals the sample when it collects it, so that several reads see the same rows. A
- * sealed sample only counts new vectors as missed.
+ * A uniform sample of a stream of unknown length: every vector offered so far is in the sample with
+ * the same probability. The memory of the vectors is counted until the sample is closed.
+ * Thread-safe.
  */
-final class Sample {
-  private final String name;
+public final class Sample implements Releasable {
   private final SampleOptions options;
-  private final SampleMemory.Rows memory;
-  private final Reservoir reservoir;
-  private long missing;
+  private final SampleMemory memory;
+  private final long rowBytes;
+  private final SplittableRandom random;
+  private final List<float[]> rows = new ArrayList<>();
+  private int capacity;
+  private long seen;
   private long rejected;
-  private long conflicts;
   private long missed;
-  private boolean sealed;
-  private boolean released;
 
-  /** Makes an empty sample, which grows as long as there is memory. */
-  Sample(String name, SampleOptions options, SampleMemory memory, long seed) {
-    this.name = name;
+  /**
+   * Makes an empty sample.
+   *
+   * @param memory counts the vectors
+   * @param seed determines which vectors are kept, see {@link #freshSeed}
+   */
+  public Sample(SampleOptions options, SampleMemory memory, long seed) {
     this.options = options;
-    this.memory = memory.rows(options.space().dims());
-    reservoir = new Reservoir(options.sampleSize(), seed);
+    this.memory = memory;
+    capacity = options.sampleSize();
+    rowBytes = SampleMemory.rowBytes(options.space().dims());
+    random = new SplittableRandom(seed);
   }
 
-  SampleOptions options() {
+  /** Returns a seed that is practically unique. */
+  public static long freshSeed() {
+    return ByteBuffer.wrap(StringHelper.randomId()).getLong(StringHelper.ID_LENGTH - Long.BYTES);
+  }
+
+  /** How the vectors are sampled. */
+  public SampleOptions options() {
     return options;
   }
 
-  synchronized void offer(float[] vector) {
-    if (sealed || released || !mayKeep()) {
-      missed++;
-    } else {
-      reservoir.offer(vector);
-    }
-  }
-
   /**
-   * Whether there is memory for another vector. A sample that meets the limit of all samples stays
-   * at its size, or begins again if it is too small to train on. One that the breaker refuses may
-   * grow later.
+   * Offers a vector in its stored form, see {@link VectorSpace#prepare}. The array is not copied
+   * and must not change. A sample that meets the limit of all samples stays at its size if that is
+   * enough to train on. One that the breaker refuses may grow later.
+   *
+   * @throws org.elasticsearch.common.breaker.CircuitBreakingException if there is no memory for it;
+   *     the vector then does not count as seen
    */
-  private boolean mayKeep() {
-    if (reservoir.size() == reservoir.capacity()) {
-      return true;
-    }
-    if (memory.fitsOne()) {
-      try {
-        memory.add(1);
-        return true;
-      } catch (CircuitBreakingException e) {
-        return false;
+  public synchronized void offer(float[] vector) {
+    if (rows.size() < capacity) {
+      if (memory.hasRoom(rowBytes) || rows.size() < SampleOptions.MIN_SAMPLE_SIZE) {
+        memory.take(rowBytes);
+        rows.add(vector);
+        seen++;
+        return;
       }
+      capacity = rows.size();
     }
-    if (reservoir.size() >= SampleOptions.MIN_SAMPLE_SIZE) {
-      reservoir.stopGrowing();
-      return true;
+    seen++;
+    long at = random.nextLong(seen);
+    if (at < capacity) {
+      rows.set((int) at, vector);
     }
-    missed += reservoir.size();
-    reservoir.clear();
-    memory.close();
-    return false;
-  }
-
-  synchronized void countMissing() {
-    missing++;
   }
 
   synchronized void countRejected() {
     rejected++;
   }
 
-  synchronized void countConflict() {
-    conflicts++;
+  synchronized void countMissed() {
+    missed++;
   }
 
-  /**
-   * Seals the sample and returns rows {@code from} to {@code to - 1} in an order that the seed
-   * determines.
-   */
-  synchronized List<float[]> collect(long seed, int from, int to) {
-    sealed = true;
-    List<float[]> order = reservoir.shuffled(seed);
-    return List.copyOf(order.subList(Math.min(from, order.size()), Math.min(to, order.size())));
+  /** Copies the list of the vectors; callers must not change them. */
+  public synchronized List<float[]> rows() {
+    return List.copyOf(rows);
   }
 
-  synchronized void unseal() {
-    sealed = false;
+  synchronized SampleStatus status(String name) {
+    return new SampleStatus(name, seen, rows.size(), rejected, missed);
   }
 
-  /** Drops the vectors and returns their memory. The sample then accepts no more vectors. */
-  synchronized void release() {
-    released = true;
-    reservoir.clear();
-    memory.close();
-  }
-
-  synchronized SampleStatus status() {
-    return new SampleStatus(
-        name,
-        options,
-        reservoir.seen(),
-        reservoir.size(),
-        reservoir.capacity(),
-        missing,
-        rejected,
-        conflicts,
-        missed,
-        memory.bytes());
+  /** Drops the vectors and gives their memory back. The sample then keeps no more vectors. */
+  @Override
+  public synchronized void close() {
+    memory.give(rows.size() * rowBytes);
+    rows.clear();
+    capacity = 0;
   }
 }

@@ -4,7 +4,6 @@ import java.util.concurrent.atomic.AtomicLong;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.common.breaker.NoopCircuitBreaker;
-import org.elasticsearch.core.Releasable;
 
 /**
  * Counts the heap of all vectors that this node keeps for codebooks: against a limit of their own,
@@ -50,15 +49,29 @@ public final class SampleMemory {
    * @throws CircuitBreakingException if the limit leaves no room for the smallest sample
    */
   public int fitting(int rows, int dims) {
-    int fitting = (int) Math.min(rows, left() / rowBytes(dims));
+    int fitting = (int) Math.min(rows, Math.max(0, limit - used.get()) / rowBytes(dims));
     if (fitting < SampleOptions.MIN_SAMPLE_SIZE) {
       throw refusal(SampleOptions.MIN_SAMPLE_SIZE * rowBytes(dims));
     }
     return fitting;
   }
 
-  private long left() {
-    return Math.max(0, limit - used.get());
+  boolean hasRoom(long bytes) {
+    return limit - used.get() >= bytes;
+  }
+
+  /** Counts bytes before they are kept; throws CircuitBreakingException if they must not be. */
+  void take(long bytes) {
+    breaker.addEstimateBytesAndMaybeBreak(bytes, LABEL);
+    if (used.addAndGet(bytes) > limit) {
+      give(bytes);
+      throw refusal(bytes);
+    }
+  }
+
+  void give(long bytes) {
+    used.addAndGet(-bytes);
+    breaker.addWithoutBreaking(-bytes);
   }
 
   private CircuitBreakingException refusal(long bytes) {
@@ -73,65 +86,5 @@ public final class SampleMemory {
         bytes,
         limit,
         CircuitBreaker.Durability.TRANSIENT);
-  }
-
-  private void take(long bytes) {
-    breaker.addEstimateBytesAndMaybeBreak(bytes, LABEL);
-    if (used.addAndGet(bytes) > limit) {
-      give(bytes);
-      throw refusal(bytes);
-    }
-  }
-
-  private void give(long bytes) {
-    used.addAndGet(-bytes);
-    breaker.addWithoutBreaking(-bytes);
-  }
-
-  /**
-   * Makes a count of no vectors yet.
-   *
-   * @param dims dimension of the vectors
-   */
-  public Rows rows(int dims) {
-    return new Rows(this, rowBytes(dims));
-  }
-
-  /** Vectors kept by one holder. Closing gives their memory back; closing again has no effect. */
-  public static final class Rows implements Releasable {
-    private final SampleMemory memory;
-    private final long rowBytes;
-    private long bytes;
-
-    private Rows(SampleMemory memory, long rowBytes) {
-      this.memory = memory;
-      this.rowBytes = rowBytes;
-    }
-
-    /** Whether the limit has room for one more vector. */
-    boolean fitsOne() {
-      return memory.left() >= rowBytes;
-    }
-
-    /** Bytes of the vectors. */
-    synchronized long bytes() {
-      return bytes;
-    }
-
-    /**
-     * Counts vectors before they are kept.
-     *
-     * @throws CircuitBreakingException if there is no memory for them; none is then counted
-     */
-    public synchronized void add(int rows) {
-      memory.take(rows * rowBytes);
-      bytes += rows * rowBytes;
-    }
-
-    @Override
-    public synchronized void close() {
-      memory.give(bytes);
-      bytes = 0;
-    }
   }
 }

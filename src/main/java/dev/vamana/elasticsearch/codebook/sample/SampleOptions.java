@@ -1,10 +1,6 @@
 package dev.vamana.elasticsearch.codebook.sample;
 
 import dev.vamana.pq.SubspaceLayout;
-import java.io.IOException;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
-import org.elasticsearch.common.io.stream.Writeable;
 
 /**
  * How vectors for a codebook are sampled, and when the codebook is trained.
@@ -14,8 +10,7 @@ import org.elasticsearch.common.io.stream.Writeable;
  * @param sampleSize most vectors to train on
  * @param minDocuments number of vectors, over all nodes, from which training starts
  */
-public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, int minDocuments)
-    implements Writeable {
+public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, int minDocuments) {
 
   /** The smallest sample, because each subspace has 256 centroids. */
   public static final int MIN_SAMPLE_SIZE = 256;
@@ -26,38 +21,22 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
   /** The default sample size. */
   public static final int DEFAULT_SAMPLE_SIZE = 65_536;
 
-  /** Default of {@code minDocuments}, as a multiple of the sample size. */
-  public static final int DEFAULT_DOCUMENTS_FACTOR = 4;
-
   /** Checks the ranges; throws an IllegalArgumentException that names option, value and range. */
   public SampleOptions {
     checkDims(space.dims());
     checkSubspaces(subspaces, space.dims());
-    checkSampleSize(sampleSize);
+    checkRange("sample_size", sampleSize, MIN_SAMPLE_SIZE, MAX_SAMPLE_SIZE);
     checkRange("min_documents", minDocuments, MIN_SAMPLE_SIZE, Integer.MAX_VALUE);
   }
 
-  /** Reads what {@link #writeTo} wrote. */
-  public SampleOptions(StreamInput in) throws IOException {
-    this(new VectorSpace(in), in.readVInt(), in.readVInt(), in.readVInt());
-  }
-
-  @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    space.writeTo(out);
-    out.writeVInt(subspaces);
-    out.writeVInt(sampleSize);
-    out.writeVInt(minDocuments);
+  /** Returns these options with another sample size. */
+  public SampleOptions atMost(int vectors) {
+    return new SampleOptions(space, subspaces, vectors, minDocuments);
   }
 
   /** Throws an IllegalArgumentException if the dimension is out of range. */
   public static void checkDims(int dims) {
     checkRange("dims", dims, 1, SubspaceLayout.MAX_DIMS);
-  }
-
-  /** Throws an IllegalArgumentException if the sample size is out of range. */
-  public static void checkSampleSize(int sampleSize) {
-    checkRange("sample_size", sampleSize, MIN_SAMPLE_SIZE, MAX_SAMPLE_SIZE);
   }
 
   /**
@@ -78,19 +57,5 @@ public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, in
       throw new IllegalArgumentException(
           "[" + option + "] must be between [" + from + "] and [" + to + "], got [" + value + "]");
     }
-  }
-
-  @Override
-  public String toString() {
-    return "dims="
-        + space.dims()
-        + ", similarity="
-        + space.similarity().label()
-        + ", subspaces="
-        + subspaces
-        + ", sample_size="
-        + sampleSize
-        + ", min_documents="
-        + minDocuments;
   }
 }

@@ -1,227 +1,166 @@
 package dev.vamana.elasticsearch.codebook.store;
 
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
+import dev.vamana.pq.CodebookTraining;
 import dev.vamana.pq.SharedCodebook;
-import java.io.IOException;
-import java.util.HashMap;
+import java.time.Instant;
+import java.util.LinkedHashMap;
 import java.util.Map;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
-import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.ElasticsearchStatusException;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
+import org.elasticsearch.rest.RestStatus;
 
 /**
- * A stored codebook without its centroids.
- *
- * @param name name of the codebook
- * @param content the newest version, trained or imported, or null if there is none
- * @param claim the running training, or null
- * @param failure failure of the last training, or null if it succeeded
+ * A stored codebook without its centroids: the newest version, the running training, and the
+ * failure of the last training, each if there is one. It is stored as it is shown. Immutable.
  */
-public record CodebookEntry(String name, Content content, Claim claim, Failure failure)
-    implements Writeable {
+public final class CodebookEntry {
+  private static final String NAME = "name";
+  private static final String VERSION = "version";
+  private static final String TRAINING = "training";
+  private static final String NODE = "node";
+  private static final String FAILURE = "failure";
+
+  private final Map<String, Object> fields;
+
+  /** Makes the entry that {@link #stored} describes. */
+  CodebookEntry(Map<String, Object> fields) {
+    this.fields = fields;
+  }
+
+  /** Makes the entry of a codebook that has no version and is not being trained. */
+  static CodebookEntry none(String name) {
+    return new CodebookEntry(Map.of(NAME, name));
+  }
 
   /**
-   * A version of a codebook.
+   * Makes the entry of a codebook that is ready and not being trained.
    *
-   * @param version number of the version, from 1
-   * @param space the vectors that the codebook is for
-   * @param subspaces length of a code in bytes
-   * @param quantizationError mean squared error over the vectors it was trained on
-   * @param vectors number of vectors that the sample was drawn from
-   * @param sampleSize number of vectors it was trained on
-   * @param trainedFrom source of the vectors, for people to read
+   * @param similarity similarity of the fields that the codebook is for
    * @param trainedAt milliseconds since 1970
    */
-  public record Content(
-      int version,
-      VectorSpace space,
-      int subspaces,
-      double quantizationError,
-      long vectors,
-      int sampleSize,
-      String trainedFrom,
-      long trainedAt)
-      implements Writeable {
-
-    Content(StreamInput in) throws IOException {
-      this(
-          in.readVInt(),
-          new VectorSpace(in),
-          in.readVInt(),
-          in.readDouble(),
-          in.readVLong(),
-          in.readVInt(),
-          in.readString(),
-          in.readLong());
+  public static CodebookEntry ready(
+      SharedCodebook codebook, VectorSimilarity similarity, long trainedAt) {
+    CodebookTraining training = codebook.training();
+    Map<String, Object> fields = new LinkedHashMap<>();
+    fields.put(NAME, codebook.name());
+    fields.put(VERSION, (int) codebook.version());
+    fields.put("dims", codebook.dimension());
+    fields.put("similarity", similarity.toString());
+    fields.put("subspaces", codebook.subspaces());
+    if (training.sampleSize() > 0) {
+      fields.put("quantization_error", training.quantizationError());
     }
+    fields.put("trained_from", training.trainedFrom());
+    fields.put("trained_at", time(trainedAt));
+    fields.put("trained_on", training.sampleSize());
+    fields.put("documents", training.vectors());
+    return new CodebookEntry(fields);
+  }
 
-    @Override
-    public void writeTo(StreamOutput out) throws IOException {
-      out.writeVInt(version);
-      space.writeTo(out);
-      out.writeVInt(subspaces);
-      out.writeDouble(quantizationError);
-      out.writeVLong(vectors);
-      out.writeVInt(sampleSize);
-      out.writeString(trainedFrom);
-      out.writeLong(trainedAt);
-    }
+  Map<String, Object> stored() {
+    return fields;
+  }
+
+  private static String time(long millis) {
+    return Instant.ofEpochMilli(millis).toString();
+  }
+
+  /** Name of the codebook. */
+  public String name() {
+    return (String) fields.get(NAME);
+  }
+
+  /** Number of the newest version, or 0 if there is none. */
+  public int version() {
+    return (Integer) fields.getOrDefault(VERSION, 0);
   }
 
   /**
-   * A node's right to train a codebook.
+   * Refuses vectors of another kind than the present version is for, if there is one: indices that
+   * name the codebook could not use the next version. Cosine and dot product are one kind.
    *
-   * @param node ephemeral id of the node; the claim is void once that node has left or restarted
-   * @param from source of the vectors, for people to read
-   * @param startedAt milliseconds since 1970
+   * @throws ElasticsearchStatusException with status 409
    */
-  public record Claim(String node, String from, long startedAt) implements Writeable {
-    Claim(StreamInput in) throws IOException {
-      this(in.readString(), in.readString(), in.readLong());
+  public void requireFit(VectorSpace next) {
+    if (version() == 0) {
+      return;
     }
-
-    @Override
-    public void writeTo(StreamOutput out) throws IOException {
-      out.writeString(node);
-      out.writeString(from);
-      out.writeLong(startedAt);
+    VectorSpace present =
+        new VectorSpace(
+            (Integer) fields.get("dims"),
+            VectorSpace.similarity((String) fields.get("similarity")));
+    if (present.dims() != next.dims() || present.function() != next.function()) {
+      throw new ElasticsearchStatusException(
+          "codebook [{}] has dims [{}] and similarity [{}], a version with [{}] and [{}] does not"
+              + " fit: choose another name, or delete it first",
+          RestStatus.CONFLICT,
+          name(),
+          present.dims(),
+          present.similarity(),
+          next.dims(),
+          next.similarity());
     }
   }
 
+  /** Whether the last training failed. */
+  public boolean failed() {
+    return fields.containsKey(FAILURE);
+  }
+
   /**
-   * A failed training.
+   * Ephemeral id of the node that claims to train the codebook, or null. The claim is void once
+   * that node has left or restarted.
+   */
+  public String trainer() {
+    return fields.get(TRAINING) instanceof Map<?, ?> claim ? (String) claim.get(NODE) : null;
+  }
+
+  /**
+   * Returns this entry with the claim of a node.
+   *
+   * @param node ephemeral id of the node
+   * @param from source of the vectors, for people to read
+   * @param at milliseconds since 1970
+   */
+  public CodebookEntry claimed(String node, String from, long at) {
+    Map<String, Object> changed = new LinkedHashMap<>(fields);
+    changed.put(TRAINING, Map.of(NODE, node, "from", from, "started_at", time(at)));
+    return new CodebookEntry(changed);
+  }
+
+  /**
+   * Returns this entry without a claim and with a failure.
    *
    * @param reason reason of the failure, for people to read
    * @param at milliseconds since 1970
    */
-  public record Failure(String reason, long at) implements Writeable {
-    Failure(StreamInput in) throws IOException {
-      this(in.readString(), in.readLong());
+  public CodebookEntry failed(String reason, long at) {
+    Map<String, Object> changed = new LinkedHashMap<>(fields);
+    changed.remove(TRAINING);
+    changed.put(FAILURE, Map.of("reason", reason, "at", time(at)));
+    return new CodebookEntry(changed);
+  }
+
+  /**
+   * Describes the codebook for answers.
+   *
+   * @param training whether a node is training the codebook, so that its claim is not void
+   */
+  public Map<String, Object> shown(boolean training) {
+    Map<String, Object> shown = new LinkedHashMap<>();
+    shown.put(NAME, name());
+    shown.put("state", training ? TRAINING : version() > 0 ? "ready" : "failed");
+    shown.putAll(fields);
+    if (shown.remove(TRAINING) instanceof Map<?, ?> claim) {
+      Object startedAt = claim.get("started_at");
+      if (training) {
+        shown.put(TRAINING, Map.of("from", claim.get("from"), "started_at", startedAt));
+      } else {
+        String reason = "the node that trained it has left the cluster";
+        shown.put(FAILURE, Map.of("reason", reason, "at", startedAt));
+      }
     }
-
-    @Override
-    public void writeTo(StreamOutput out) throws IOException {
-      out.writeString(reason);
-      out.writeLong(at);
-    }
-  }
-
-  /** Reads what {@link #writeTo} wrote. */
-  public CodebookEntry(StreamInput in) throws IOException {
-    this(
-        in.readString(),
-        in.readOptionalWriteable(Content::new),
-        in.readOptionalWriteable(Claim::new),
-        in.readOptionalWriteable(Failure::new));
-  }
-
-  @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    out.writeString(name);
-    out.writeOptionalWriteable(content);
-    out.writeOptionalWriteable(claim);
-    out.writeOptionalWriteable(failure);
-  }
-
-  /** Makes the entry of a codebook that is ready and not being trained. */
-  public static CodebookEntry ready(
-      SharedCodebook codebook, VectorSpace.Similarity similarity, long trainedAt) {
-    Content content =
-        new Content(
-            (int) codebook.version(),
-            new VectorSpace(codebook.dimension(), similarity),
-            codebook.subspaces(),
-            codebook.training().quantizationError(),
-            codebook.training().vectors(),
-            codebook.training().sampleSize(),
-            codebook.training().trainedFrom(),
-            trainedAt);
-    return new CodebookEntry(codebook.name(), content, null, null);
-  }
-
-  /** Number of the next version. */
-  public int nextVersion() {
-    return content == null ? 1 : Math.addExact(content.version(), 1);
-  }
-
-  /** Returns this entry with a claim. */
-  public CodebookEntry with(Claim newClaim) {
-    return new CodebookEntry(name, content, newClaim, failure);
-  }
-
-  /** Returns this entry with a failure and without a claim. */
-  public CodebookEntry with(Failure newFailure) {
-    return new CodebookEntry(name, content, null, newFailure);
-  }
-
-  Map<String, Object> toMap() {
-    Map<String, Object> map = new HashMap<>();
-    map.put("name", name);
-    if (content != null) {
-      map.put(
-          "content",
-          Map.of(
-              "version",
-              content.version(),
-              "dims",
-              content.space().dims(),
-              "similarity",
-              content.space().similarity().label(),
-              "subspaces",
-              content.subspaces(),
-              "quantization_error",
-              content.quantizationError(),
-              "vectors",
-              content.vectors(),
-              "sample_size",
-              content.sampleSize(),
-              "trained_from",
-              content.trainedFrom(),
-              "trained_at",
-              content.trainedAt()));
-    }
-    if (claim != null) {
-      map.put(
-          "claim",
-          Map.of("node", claim.node(), "from", claim.from(), "started_at", claim.startedAt()));
-    }
-    if (failure != null) {
-      map.put("failure", Map.of("reason", failure.reason(), "at", failure.at()));
-    }
-    return map;
-  }
-
-  static CodebookEntry ofMap(Map<String, Object> map) {
-    Map<?, ?> content = (Map<?, ?>) map.get("content");
-    Map<?, ?> claim = (Map<?, ?>) map.get("claim");
-    Map<?, ?> failure = (Map<?, ?>) map.get("failure");
-    return new CodebookEntry(
-        (String) map.get("name"),
-        content == null
-            ? null
-            : new Content(
-                number(content, "version").intValue(),
-                new VectorSpace(
-                    number(content, "dims").intValue(),
-                    VectorSpace.Similarity.of((String) content.get("similarity"))),
-                number(content, "subspaces").intValue(),
-                number(content, "quantization_error").doubleValue(),
-                number(content, "vectors").longValue(),
-                number(content, "sample_size").intValue(),
-                (String) content.get("trained_from"),
-                number(content, "trained_at").longValue()),
-        claim == null
-            ? null
-            : new Claim(
-                (String) claim.get("node"),
-                (String) claim.get("from"),
-                number(claim, "started_at").longValue()),
-        failure == null
-            ? null
-            : new Failure((String) failure.get("reason"), number(failure, "at").longValue()));
-  }
-
-  private static Number number(Map<?, ?> map, String key) {
-    return (Number) map.get(key);
+    return shown;
   }
 }

@@ -23,6 +23,9 @@ public final class CodebookIndex {
    */
   public static final String ORIGIN = "persistent_tasks";
 
+  /** The field with what {@link CodebookEntry#stored} describes. */
+  static final String ENTRY = "codebook";
+
   private static final int MAPPINGS_VERSION = 1;
 
   private CodebookIndex() {}
@@ -56,11 +59,8 @@ public final class CodebookIndex {
       json.endObject();
       json.field("dynamic", "strict");
       json.startObject("properties");
-      json.startObject("name").field("type", "keyword").endObject();
       json.startObject(DATA).field("type", "binary").endObject();
-      for (String part : new String[] {"content", "claim", "failure"}) {
-        json.startObject(part).field("type", "object").field("enabled", false).endObject();
-      }
+      json.startObject(ENTRY).field("type", "object").field("enabled", false).endObject();
       return json.endObject().endObject().endObject();
     } catch (IOException e) {
       throw new UncheckedIOException(e);

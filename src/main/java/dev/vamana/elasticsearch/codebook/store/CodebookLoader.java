@@ -2,8 +2,8 @@ package dev.vamana.elasticsearch.codebook.store;
 
 import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.pq.SharedCodebook;
-import java.util.ArrayDeque;
-import java.util.Queue;
+import java.util.Map;
+import java.util.concurrent.Executor;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.elasticsearch.action.ActionListener;
@@ -12,8 +12,7 @@ import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.ClusterStateListener;
 import org.elasticsearch.cluster.metadata.IndexAbstraction;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
-import org.elasticsearch.cluster.routing.IndexRoutingTable;
-import org.elasticsearch.index.Index;
+import org.elasticsearch.common.util.concurrent.ThrottledTaskRunner;
 
 /**
  * Loads codebooks from the index into this node's memory. It loads a codebook when asked to, and
@@ -26,36 +25,37 @@ public final class CodebookLoader implements ClusterStateListener {
   private static final Logger logger = LogManager.getLogger(CodebookLoader.class);
 
   private final CodebookStore store;
-  private final NodeCodebooks codebooks;
+  private final Map<String, SharedCodebook> ready;
   private final Samples samples;
-  private final Queue<Load> queue = new ArrayDeque<>();
-  private boolean running;
-
-  private record Load(String name, ActionListener<Void> listener) {}
+  private final ThrottledTaskRunner loads;
 
   /**
    * Makes a loader.
    *
    * @param store store to read from
-   * @param codebooks receives the codebooks that are ready
-   * @param samples samples to drop once a codebook is ready
+   * @param ready receives the codebooks that are ready, by name
+   * @param samples samples that begin anew once their codebook is ready or deleted
+   * @param executor starts loads
    */
-  public CodebookLoader(CodebookStore store, NodeCodebooks codebooks, Samples samples) {
+  public CodebookLoader(
+      CodebookStore store, Map<String, SharedCodebook> ready, Samples samples, Executor executor) {
     this.store = store;
-    this.codebooks = codebooks;
+    this.ready = ready;
     this.samples = samples;
+    loads = new ThrottledTaskRunner("vamana_codebooks", 1, executor);
   }
 
   @Override
   public void clusterChanged(ClusterChangedEvent event) {
-    boolean back =
-        event.previousState().nodes().getMasterNode() == null
-            && event.state().nodes().getMasterNode() != null;
-    if (readable(event.state()) && (back || !readable(event.previousState()))) {
-      loadAll();
+    boolean readable = readable(event.state());
+    if (readable && !readable(event.previousState())) {
+      store.list(
+          ActionListener.wrap(
+              entries -> entries.forEach(entry -> load(entry.name(), ActionListener.noop())),
+              e -> logger.warn("could not list the codebooks; each is loaded when it changes", e)));
     }
-    if (exists(event.previousState()) && !exists(event.state())) {
-      codebooks.names().forEach(name -> load(name, ActionListener.noop()));
+    if (!readable && exists(event.previousState()) && !exists(event.state())) {
+      ready.keySet().forEach(name -> load(name, ActionListener.noop()));
     }
   }
 
@@ -64,65 +64,37 @@ public final class CodebookLoader implements ClusterStateListener {
         .anyMatch(project -> project.getIndicesLookup().containsKey(CodebookIndex.NAME));
   }
 
+  /** Whether the node is in a cluster whose codebooks it can read. */
   private static boolean readable(ClusterState state) {
-    if (state.nodes().getMasterNode() == null) {
-      return false;
-    }
-    for (ProjectMetadata project : state.metadata().projects().values()) {
-      IndexAbstraction found = project.getIndicesLookup().get(CodebookIndex.NAME);
-      if (found != null) {
-        for (Index index : found.getIndices()) {
-          IndexRoutingTable shards = state.routingTable(project.id()).index(index);
-          if (shards != null && shards.allPrimaryShardsActive()) {
-            return true;
-          }
-        }
-      }
-    }
-    return false;
+    return state.nodes().getMasterNode() != null
+        && state.metadata().projects().values().stream()
+            .anyMatch(project -> readable(state, project));
   }
 
-  private void loadAll() {
-    store.list(
-        ActionListener.wrap(
-            entries -> entries.forEach(entry -> load(entry.name(), ActionListener.noop())),
-            e -> logger.warn("could not list the codebooks; each is loaded when it changes", e)));
+  private static boolean readable(ClusterState state, ProjectMetadata project) {
+    IndexAbstraction found = project.getIndicesLookup().get(CodebookIndex.NAME);
+    return found != null
+        && found.getIndices().stream()
+            .map(index -> state.routingTable(project.id()).index(index))
+            .anyMatch(shards -> shards != null && shards.allPrimaryShardsActive());
   }
 
   /**
    * Loads one codebook, or removes it from memory if it has been deleted; then calls the listener.
    */
-  public void load(String name, ActionListener<Void> listener) {
-    synchronized (queue) {
-      queue.add(new Load(name, listener));
-      if (running) {
-        return;
-      }
-      running = true;
-    }
-    next();
-  }
-
-  private void next() {
-    Load load;
-    synchronized (queue) {
-      load = queue.poll();
-      if (load == null) {
-        running = false;
-        return;
-      }
-    }
-    ActionListener<Void> listener = ActionListener.runAfter(load.listener(), this::next);
-    ActionListener.run(
-        listener,
-        l ->
-            store.find(
-                load.name(),
-                l.map(
-                    found -> {
-                      take(load.name(), found);
-                      return null;
-                    })));
+  void load(String name, ActionListener<Void> listener) {
+    loads.enqueueTask(
+        listener.delegateFailureAndWrap(
+            (l, slot) ->
+                store.find(
+                    name,
+                    ActionListener.releaseBefore(
+                        slot,
+                        l.map(
+                            found -> {
+                              take(name, found);
+                              return null;
+                            })))));
   }
 
   private void take(String name, CodebookStore.Found found) {
@@ -133,16 +105,13 @@ public final class CodebookLoader implements ClusterStateListener {
       logger.warn("codebook [" + name + "] cannot be read and is not used", e);
       codebook = null;
     }
-    if (codebook != null) {
-      codebooks.put(codebook);
-      samples.drop(name);
-      return;
+    if (codebook == null) {
+      ready.remove(name);
+    } else {
+      ready.put(name, codebook);
     }
-    codebooks.remove(name);
-    if (!found.exists()) {
-      samples.drop(name);
-    } else if (found.entry().claim() == null) {
-      samples.unseal(name);
+    if (codebook != null || !found.exists()) {
+      samples.restart(name);
     }
   }
 }

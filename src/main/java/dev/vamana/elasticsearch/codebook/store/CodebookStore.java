@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch.codebook.store;
 
 import dev.vamana.pq.SharedCodebook;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
 import java.util.Map;
@@ -11,22 +11,20 @@ import org.apache.logging.log4j.Logger;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.DocWriteRequest;
-import org.elasticsearch.action.DocWriteResponse;
 import org.elasticsearch.action.delete.DeleteRequest;
 import org.elasticsearch.action.get.GetRequest;
 import org.elasticsearch.action.get.GetResponse;
 import org.elasticsearch.action.index.IndexRequest;
 import org.elasticsearch.action.search.SearchRequest;
-import org.elasticsearch.action.search.SearchResponse;
 import org.elasticsearch.action.support.RetryableAction;
 import org.elasticsearch.action.support.WriteRequest.RefreshPolicy;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.OriginSettingClient;
+import org.elasticsearch.common.bytes.BytesReference;
+import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.IndexNotFoundException;
-import org.elasticsearch.index.query.QueryBuilders;
 import org.elasticsearch.rest.RestStatus;
-import org.elasticsearch.search.SearchHit;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.threadpool.ThreadPool.Names;
@@ -34,6 +32,7 @@ import org.elasticsearch.threadpool.ThreadPool.Names;
 /**
  * Reads and writes codebooks. Every write names the version that it replaces. If two writers have
  * read the same version, only one succeeds, and the other gets Elasticsearch's version conflict.
+ * After a write all nodes read the codebook again.
  */
 public final class CodebookStore {
   /** Most codebooks that are listed, and loaded when a node starts. */
@@ -53,66 +52,94 @@ public final class CodebookStore {
   /**
    * A document as read or written.
    *
-   * @param entry the entry, or null if there is no document
+   * @param entry the entry; one without a version if there is no document
    * @param data the bytes of the codebook in Base64, or null if it has none
-   * @param seqNo sequence number of the document, for the write that replaces it
+   * @param seqNo sequence number of the document, for the write that replaces it; negative if there
+   *     is no document
    * @param primaryTerm primary term of the document, for the write that replaces it
    */
   public record Found(CodebookEntry entry, String data, long seqNo, long primaryTerm) {
-    private static final Found NOTHING = new Found(null, null, 0, 0);
+    private static Found nothing(String name) {
+      return new Found(CodebookEntry.none(name), null, -1, 0);
+    }
 
     /** Whether there is a document. */
     public boolean exists() {
-      return entry != null;
+      return seqNo >= 0;
     }
 
     /** Decodes the codebook; returns null if none is ready. */
-    public SharedCodebook codebook() {
+    SharedCodebook codebook() {
       return data == null ? null : SharedCodebook.fromBytes(Base64.getDecoder().decode(data));
     }
   }
 
   /** Reads one codebook; sees the latest write. */
   public void find(String name, ActionListener<Found> listener) {
-    patiently(listener, l -> findNow(name, l));
-  }
-
-  private void findNow(String name, ActionListener<Found> listener) {
-    client.get(
-        new GetRequest(CodebookIndex.NAME, name),
-        ActionListener.wrap(
-            response -> listener.onResponse(found(response)),
-            e -> {
-              if (ExceptionsHelper.unwrapCause(e) instanceof IndexNotFoundException) {
-                listener.onResponse(Found.NOTHING);
-              } else {
-                listener.onFailure(e);
-              }
-            }));
+    patiently(
+        listener,
+        Found.nothing(name),
+        l ->
+            client.get(
+                new GetRequest(CodebookIndex.NAME, name),
+                l.map(response -> response.isExists() ? found(response) : Found.nothing(name))));
   }
 
   private static Found found(GetResponse response) {
-    if (!response.isExists()) {
-      return Found.NOTHING;
-    }
-    Map<String, Object> source = response.getSourceAsMap();
+    Map<String, Object> source = ordered(response.getSourceInternal());
     return new Found(
-        CodebookEntry.ofMap(source),
+        entry(source),
         (String) source.get(CodebookIndex.DATA),
         response.getSeqNo(),
         response.getPrimaryTerm());
   }
 
-  /** Reads all entries, ordered by name. */
-  public void list(ActionListener<List<CodebookEntry>> listener) {
-    patiently(listener, this::listNow);
+  private static Map<String, Object> ordered(BytesReference source) {
+    return XContentHelper.convertToMap(source, true).v2();
   }
 
-  /** Repeats a read if the index has no readable shard, as happens when it is new. */
-  private <T> void patiently(ActionListener<T> listener, Consumer<ActionListener<T>> read) {
+  @SuppressWarnings("unchecked")
+  private static CodebookEntry entry(Map<String, Object> source) {
+    return new CodebookEntry((Map<String, Object>) source.get(CodebookIndex.ENTRY));
+  }
+
+  /** Reads all entries, in no order. */
+  public void list(ActionListener<List<CodebookEntry>> listener) {
+    SearchSourceBuilder source =
+        new SearchSourceBuilder().size(MAX_CODEBOOKS).fetchSource(null, CodebookIndex.DATA);
+    SearchRequest request =
+        new SearchRequest(CodebookIndex.NAME).source(source).allowPartialSearchResults(false);
+    patiently(
+        listener,
+        List.of(),
+        l ->
+            client.search(
+                request,
+                l.map(
+                    response ->
+                        Arrays.stream(response.getHits().getHits())
+                            .map(hit -> entry(ordered(hit.getSourceRef())))
+                            .toList())));
+  }
+
+  /**
+   * Repeats a read if the index has no readable shard, as happens when it is new.
+   *
+   * @param none the result if there is no index
+   */
+  private <T> void patiently(ActionListener<T> listener, T none, Consumer<ActionListener<T>> read) {
     ThreadPool threads = client.threadPool();
+    ActionListener<T> orNone =
+        listener.delegateResponse(
+            (l, e) -> {
+              if (ExceptionsHelper.unwrapCause(e) instanceof IndexNotFoundException) {
+                l.onResponse(none);
+              } else {
+                l.onFailure(e);
+              }
+            });
     new RetryableAction<T>(
-        logger, threads, FIRST_PAUSE, PATIENCE, listener, threads.executor(Names.MANAGEMENT)) {
+        logger, threads, FIRST_PAUSE, PATIENCE, orNone, threads.executor(Names.MANAGEMENT)) {
       @Override
       public void tryAction(ActionListener<T> trial) {
         read.accept(trial);
@@ -125,59 +152,21 @@ public final class CodebookStore {
     }.run();
   }
 
-  private void listNow(ActionListener<List<CodebookEntry>> listener) {
-    SearchSourceBuilder source =
-        new SearchSourceBuilder()
-            .query(QueryBuilders.matchAllQuery())
-            .size(MAX_CODEBOOKS)
-            .sort("name")
-            .fetchSource(null, CodebookIndex.DATA);
-    client.search(
-        new SearchRequest(CodebookIndex.NAME).source(source).allowPartialSearchResults(false),
-        ActionListener.wrap(
-            response -> listener.onResponse(entries(response)),
-            e -> {
-              if (ExceptionsHelper.unwrapCause(e) instanceof IndexNotFoundException) {
-                listener.onResponse(List.of());
-              } else {
-                listener.onFailure(e);
-              }
-            }));
-  }
-
-  private static List<CodebookEntry> entries(SearchResponse response) {
-    List<CodebookEntry> entries = new ArrayList<>();
-    for (SearchHit hit : response.getHits()) {
-      entries.add(CodebookEntry.ofMap(hit.getSourceAsMap()));
-    }
-    return entries;
-  }
-
   /**
-   * Replaces the entry of a document and keeps its data.
+   * Writes a document.
    *
-   * @param listener receives the new document
+   * @param before what it replaces
+   * @param codebook the new codebook, or null to keep the present one
+   * @param listener receives the new document once all nodes have read it
    */
-  public void replace(Found before, CodebookEntry entry, ActionListener<Found> listener) {
-    write(before, entry, before.data(), listener);
-  }
-
-  /**
-   * Replaces the entry and the codebook of a document.
-   *
-   * @param listener receives the new document
-   */
-  public void replace(
+  public void write(
       Found before, CodebookEntry entry, SharedCodebook codebook, ActionListener<Found> listener) {
-    write(before, entry, Base64.getEncoder().encodeToString(codebook.toBytes()), listener);
-  }
-
-  private void write(
-      Found before, CodebookEntry entry, String data, ActionListener<Found> listener) {
-    Map<String, Object> source = entry.toMap();
-    if (data != null) {
-      source.put(CodebookIndex.DATA, data);
-    }
+    String data =
+        codebook == null ? before.data() : Base64.getEncoder().encodeToString(codebook.toBytes());
+    Map<String, Object> source =
+        data == null
+            ? Map.of(CodebookIndex.ENTRY, entry.stored())
+            : Map.of(CodebookIndex.ENTRY, entry.stored(), CodebookIndex.DATA, data);
     IndexRequest request =
         new IndexRequest(CodebookIndex.NAME)
             .id(entry.name())
@@ -190,18 +179,44 @@ public final class CodebookStore {
     }
     client.index(
         request,
-        listener.map(
-            (DocWriteResponse response) ->
-                new Found(entry, data, response.getSeqNo(), response.getPrimaryTerm())));
+        listener.delegateFailureAndWrap(
+            (l, response) -> {
+              Found written =
+                  new Found(entry, data, response.getSeqNo(), response.getPrimaryTerm());
+              reload(entry.name(), l.map(done -> written));
+            }));
   }
 
-  /** Deletes a document. */
+  /** Deletes a document, if there is one; the listener is called once all nodes know. */
   public void delete(Found found, ActionListener<Void> listener) {
+    String name = found.entry().name();
+    if (!found.exists()) {
+      reload(name, listener);
+      return;
+    }
     client.delete(
-        new DeleteRequest(CodebookIndex.NAME, found.entry().name())
+        new DeleteRequest(CodebookIndex.NAME, name)
             .setIfSeqNo(found.seqNo())
             .setIfPrimaryTerm(found.primaryTerm())
             .setRefreshPolicy(RefreshPolicy.IMMEDIATE),
-        listener.map(response -> null));
+        listener.delegateFailureAndWrap((l, response) -> reload(name, l)));
+  }
+
+  /** Makes all nodes read a codebook. A node that cannot be reached reads it when it is back. */
+  private void reload(String name, ActionListener<Void> listener) {
+    client.execute(
+        ReloadCodebookAction.TYPE,
+        new ReloadCodebookAction.Request(name),
+        ActionListener.wrap(
+            response -> {
+              response
+                  .failures()
+                  .forEach(e -> logger.warn("a node could not load codebook [" + name + "]", e));
+              listener.onResponse(null);
+            },
+            e -> {
+              logger.warn("could not notify the nodes of codebook [" + name + "]", e);
+              listener.onResponse(null);
+            }));
   }
 }

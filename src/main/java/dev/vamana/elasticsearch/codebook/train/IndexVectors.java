@@ -1,14 +1,9 @@
 package dev.vamana.elasticsearch.codebook.train;
 
+import dev.vamana.elasticsearch.codebook.sample.Sample;
 import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
-import dev.vamana.elasticsearch.codebook.sample.Seeds;
-import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.SplittableRandom;
 import java.util.function.BooleanSupplier;
-import org.apache.lucene.search.TotalHits;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.search.ClosePointInTimeRequest;
 import org.elasticsearch.action.search.OpenPointInTimeRequest;
@@ -21,6 +16,7 @@ import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.document.DocumentField;
 import org.elasticsearch.common.lucene.search.function.CombineFunction;
+import org.elasticsearch.core.Releasable;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.query.BoolQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
@@ -41,7 +37,7 @@ import org.elasticsearch.tasks.TaskCancelledException;
  * than needed. The index is therefore read once, page by page in document order, and nothing is
  * sorted.
  */
-final class IndexVectors implements VectorSource {
+public final class IndexVectors implements Releasable {
   private static final TimeValue KEEP_ALIVE = TimeValue.timeValueMinutes(5);
   private static final int PAGE_COMPONENTS = 1 << 20;
   private static final int MAX_PAGE = 1_000;
@@ -49,28 +45,36 @@ final class IndexVectors implements VectorSource {
   private final Client client;
   private final String index;
   private final String field;
-  private final VectorSpace space;
   private final BooleanSupplier cancelled;
   private final BoolQueryBuilder filter;
+  private final Sample sample;
 
   /**
    * Makes a source of an index.
    *
    * @param client a client that acts for the user
+   * @param index names, aliases and patterns, separated by commas
+   * @param field a field of type {@code dense_vector} with floats
    * @param query query for the documents, or null for all
+   * @param options dims and similarity of the field, and how many vectors to draw
+   * @param memory counts the vectors until this source is closed
    * @param cancelled whether to stop
+   * @throws org.elasticsearch.common.breaker.CircuitBreakingException if there is no memory for the
+   *     smallest sample
    */
-  IndexVectors(
+  public IndexVectors(
       Client client,
       String index,
       String field,
-      VectorSpace space,
       QueryBuilder query,
+      SampleOptions options,
+      SampleMemory memory,
       BooleanSupplier cancelled) {
     this.client = client;
     this.index = index;
     this.field = field;
-    this.space = space;
+    int most = memory.fitting(options.sampleSize(), options.space().dims());
+    sample = new Sample(options.atMost(most), memory, Sample.freshSeed());
     this.cancelled = cancelled;
     filter = QueryBuilders.boolQuery().filter(QueryBuilders.existsQuery(field));
     if (query != null) {
@@ -78,8 +82,14 @@ final class IndexVectors implements VectorSource {
     }
   }
 
+  /** Drops the vectors and gives their memory back. */
   @Override
-  public void draw(int most, SampleMemory.Rows memory, ActionListener<Drawn> listener) {
+  public void close() {
+    sample.close();
+  }
+
+  /** Draws vectors, at most once. */
+  public void draw(ActionListener<Trainer.Drawn> listener) {
     client.execute(
         TransportOpenPointInTimeAction.TYPE,
         new OpenPointInTimeRequest(Strings.splitStringByCommaToArray(index))
@@ -88,7 +98,8 @@ final class IndexVectors implements VectorSource {
         listener.delegateFailureAndWrap(
             (l, opened) -> {
               BytesReference id = opened.getPointInTimeId();
-              count(most, memory, id, ActionListener.runBefore(l, () -> close(id)));
+              ActionListener<Trainer.Drawn> end = ActionListener.runBefore(l, () -> close(id));
+              ActionListener.run(end, e -> count(id, e));
             }));
   }
 
@@ -99,140 +110,89 @@ final class IndexVectors implements VectorSource {
         ActionListener.noop());
   }
 
-  private SearchRequest search(BytesReference id, SearchSourceBuilder source) {
-    source.pointInTimeBuilder(new PointInTimeBuilder(id).setKeepAlive(KEEP_ALIVE));
-    return new SearchRequest().source(source).allowPartialSearchResults(false);
-  }
-
-  private void count(
-      int most, SampleMemory.Rows memory, BytesReference id, ActionListener<Drawn> listener) {
+  private void count(BytesReference id, ActionListener<Trainer.Drawn> listener) {
     SearchSourceBuilder source =
         new SearchSourceBuilder().query(filter).size(0).trackTotalHits(true);
-    client.search(
-        search(id, source),
+    search(
+        id,
+        source,
         listener.delegateFailureAndWrap(
             (l, response) -> {
-              TotalHits total = response.getHits().getTotalHits();
-              long documents = total == null ? 0 : total.value();
-              if (documents < SampleOptions.MIN_SAMPLE_SIZE) {
-                throw new IllegalArgumentException(
-                    "a codebook needs at least "
-                        + SampleOptions.MIN_SAMPLE_SIZE
-                        + " vectors, but field ["
-                        + field
-                        + "] of ["
-                        + index
-                        + "] has "
-                        + documents
-                        + " searchable ones (vectors in nested documents do not count)");
-              }
-              // six standard deviations above the target, so that drawing too few is very
-              // unlikely
+              long documents = response.getHits().getTotalHits().value();
+              // six standard deviations above the target, so that drawing too few is very unlikely
+              int most = sample.options().sampleSize();
               double probability = Math.min(1, (most + 6 * Math.sqrt(most)) / documents);
-              Pages pages = new Pages(most, memory, documents, probability);
-              pages.next(id, null, l);
+              page(
+                  id,
+                  probability,
+                  null,
+                  l.map(done -> new Trainer.Drawn(sample.rows(), documents)));
             }));
   }
 
-  /** The pages of one pass over the index. */
-  private final class Pages {
-    private final int most;
-    private final SampleMemory.Rows memory;
-    private final long documents;
-    private final double probability;
-    private final int page;
-    private final List<float[]> rows = new ArrayList<>();
-    private final SplittableRandom random = new SplittableRandom(Seeds.next());
-    private long drawn;
+  private void search(
+      BytesReference id, SearchSourceBuilder source, ActionListener<SearchResponse> listener) {
+    source.pointInTimeBuilder(new PointInTimeBuilder(id).setKeepAlive(KEEP_ALIVE));
+    client.search(new SearchRequest().source(source).allowPartialSearchResults(false), listener);
+  }
 
-    Pages(int most, SampleMemory.Rows memory, long documents, double probability) {
-      this.most = most;
-      this.memory = memory;
-      this.documents = documents;
-      this.probability = probability;
-      page = Math.max(1, Math.min(MAX_PAGE, PAGE_COMPONENTS / space.dims()));
+  /**
+   * Reads the documents after the one with the sort values {@code after}, page by page.
+   *
+   * @param probability probability with which a document is drawn
+   */
+  private void page(
+      BytesReference id, double probability, Object[] after, ActionListener<Void> listener) {
+    if (cancelled.getAsBoolean()) {
+      throw new TaskCancelledException("the training was cancelled");
     }
-
-    void next(BytesReference id, Object[] after, ActionListener<Drawn> listener) {
-      if (cancelled.getAsBoolean()) {
-        listener.onFailure(new TaskCancelledException("training was cancelled"));
-        return;
-      }
-      SearchSourceBuilder source =
-          new SearchSourceBuilder()
-              .query(query())
-              .size(page)
-              .trackTotalHits(false)
-              .fetchSource(false)
-              .docValueField(field)
-              .sort(SortBuilders.pitTiebreaker());
-      if (probability < 1) {
-        source.minScore((float) (1 - probability));
-        source.trackScores(true);
-      }
-      if (after != null) {
-        source.searchAfter(after);
-      }
-      client.search(
-          search(id, source), listener.delegateFailureAndWrap((l, response) -> take(response, l)));
+    int size = Math.clamp(PAGE_COMPONENTS / sample.options().space().dims(), 1, MAX_PAGE);
+    SearchSourceBuilder source =
+        new SearchSourceBuilder()
+            .query(filter)
+            .size(size)
+            .trackTotalHits(false)
+            .fetchSource(false)
+            .docValueField(field)
+            .sort(SortBuilders.pitTiebreaker());
+    if (probability < 1) {
+      source
+          .query(
+              QueryBuilders.functionScoreQuery(filter, new RandomScoreFunctionBuilder())
+                  .boostMode(CombineFunction.REPLACE))
+          .minScore((float) (1 - probability))
+          .trackScores(true);
     }
-
-    private QueryBuilder query() {
-      return probability == 1
-          ? filter
-          : QueryBuilders.functionScoreQuery(filter, new RandomScoreFunctionBuilder())
-              .boostMode(CombineFunction.REPLACE);
+    if (after != null) {
+      source.searchAfter(after);
     }
+    search(
+        id,
+        source,
+        listener.delegateFailureAndWrap(
+            (l, response) -> {
+              SearchHit[] hits = response.getHits().getHits();
+              for (SearchHit hit : hits) {
+                offer(hit.field(field));
+              }
+              if (hits.length == size) {
+                Object[] last = hits[size - 1].getSortValues();
+                page(response.pointInTimeId(), probability, last, l);
+              } else {
+                l.onResponse(null);
+              }
+            }));
+  }
 
-    private void take(SearchResponse response, ActionListener<Drawn> listener) {
-      SearchHit[] hits = response.getHits().getHits();
-      for (SearchHit hit : hits) {
-        DocumentField values = hit.field(field);
-        if (values != null) {
-          float[] vector = vector(values.getValues());
-          if (vector != null) {
-            keep(vector);
-          }
-        }
-      }
-      if (hits.length == page) {
-        next(response.pointInTimeId(), hits[hits.length - 1].getSortValues(), listener);
-      } else if (rows.size() < SampleOptions.MIN_SAMPLE_SIZE) {
-        listener.onFailure(
-            new IllegalArgumentException(
-                "a codebook needs at least "
-                    + SampleOptions.MIN_SAMPLE_SIZE
-                    + " vectors, but only "
-                    + rows.size()
-                    + " of field ["
-                    + field
-                    + "] could be read"));
-      } else {
-        listener.onResponse(new Drawn(rows, Math.max(documents, rows.size())));
-      }
-    }
-
-    /** Keeps a uniform sample of the drawn vectors. */
-    private void keep(float[] vector) {
-      drawn++;
-      if (rows.size() < most) {
-        memory.add(1);
-        rows.add(vector);
-        return;
-      }
-      long at = random.nextLong(drawn);
-      if (at < most) {
-        rows.set((int) at, vector);
-      }
-    }
-
-    /** The vector of one document in its stored form, or null if there is none. */
-    private float[] vector(List<Object> values) {
-      if (values.size() != 1 || !(values.get(0) instanceof float[] found)) {
-        return null;
-      }
+  /** Offers the vector of one document in its stored form, if it has one. */
+  private void offer(DocumentField values) {
+    if (values != null
+        && values.getValues().size() == 1
+        && values.getValues().get(0) instanceof float[] found) {
       float[] vector = found.clone();
-      return space.prepare(vector) == null ? vector : null;
+      if (sample.options().space().prepare(vector)) {
+        sample.offer(vector);
+      }
     }
   }
 }

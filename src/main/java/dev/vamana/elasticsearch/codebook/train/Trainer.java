@@ -1,12 +1,9 @@
 package dev.vamana.elasticsearch.codebook.train;
 
-import dev.vamana.elasticsearch.codebook.nodes.NamedNodesRequest;
-import dev.vamana.elasticsearch.codebook.nodes.TransportReloadAction;
-import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
+import dev.vamana.elasticsearch.codebook.sample.Sample;
 import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
-import dev.vamana.elasticsearch.codebook.sample.Seeds;
+import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
-import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
@@ -18,8 +15,12 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.function.BooleanSupplier;
+import java.util.function.Consumer;
+import java.util.function.LongSupplier;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
 import org.apache.lucene.util.StringHelper;
@@ -27,12 +28,9 @@ import org.elasticsearch.ElasticsearchStatusException;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
-import org.elasticsearch.client.internal.Client;
-import org.elasticsearch.client.internal.OriginSettingClient;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.tasks.TaskCancelledException;
-import org.elasticsearch.threadpool.ThreadPool;
 
 /**
  * Trains codebooks on this node. Before it draws vectors it claims the codebook in the store, so
@@ -43,31 +41,45 @@ public final class Trainer {
   private static final Logger logger = LogManager.getLogger(Trainer.class);
 
   private final CodebookStore store;
-  private final SampleMemory memory;
   private final ClusterService cluster;
-  private final ThreadPool threads;
+  private final LongSupplier clock;
   private final Workers workers;
-  private final Client client;
   private final Set<String> running = ConcurrentHashMap.newKeySet();
   private volatile boolean closed;
 
   /**
+   * Describes one training.
+   *
+   * @param name name of the codebook
+   * @param from source of the vectors, for people to read
+   * @param firstOnly whether to refuse a codebook that is ready or has failed
+   * @param cancelled whether to end the training; a cancelled training stores no codebook
+   */
+  public record Plan(
+      String name,
+      SampleOptions options,
+      String from,
+      boolean firstOnly,
+      BooleanSupplier cancelled) {}
+
+  /**
+   * Vectors to train on.
+   *
+   * @param rows a uniform sample, in the form in which vectors are stored
+   * @param documents number of vectors that the sample was drawn from
+   */
+  public record Drawn(List<float[]> rows, long documents) {}
+
+  /**
    * Makes a trainer.
    *
+   * @param clock gives milliseconds since 1970
    * @param workers the threads that train
    */
-  public Trainer(
-      CodebookStore store,
-      SampleMemory memory,
-      ClusterService cluster,
-      ThreadPool threads,
-      Client client,
-      Workers workers) {
+  public Trainer(CodebookStore store, ClusterService cluster, LongSupplier clock, Workers workers) {
     this.store = store;
-    this.memory = memory;
     this.cluster = cluster;
-    this.threads = threads;
-    this.client = new OriginSettingClient(client, CodebookIndex.ORIGIN);
+    this.clock = clock;
     this.workers = workers;
   }
 
@@ -79,11 +91,11 @@ public final class Trainer {
   /**
    * Whether a node is training the codebook. A claim of a node that has left the cluster is void.
    */
-  public boolean claimed(CodebookEntry entry) {
-    if (entry.claim() == null) {
+  public boolean trains(CodebookEntry entry) {
+    String node = entry.trainer();
+    if (node == null) {
       return false;
     }
-    String node = entry.claim().node();
     if (node.equals(cluster.localNode().getEphemeralId())) {
       return running.contains(entry.name());
     }
@@ -91,119 +103,90 @@ public final class Trainer {
   }
 
   /**
-   * Trains a codebook.
+   * Trains a codebook. If that fails, the codebook keeps the reason; it does not if another
+   * training runs.
    *
    * @param source gives the vectors, after the codebook has been claimed
-   * @param claimed notified when the codebook has been claimed, or of the reason why it cannot be
-   * @param done notified of the end, if the codebook was claimed
+   * @param listener notified of the end
    */
-  void train(
-      TrainingPlan plan,
-      VectorSource source,
-      ActionListener<Void> claimed,
-      ActionListener<CodebookEntry> done) {
-    if (!running.add(plan.name())) {
-      claimed.onFailure(conflict(plan.name(), "is being trained by this node"));
-      return;
-    }
-    ActionListener<CodebookEntry> end =
-        ActionListener.runBefore(done, () -> running.remove(plan.name()));
-    claim(
-        plan,
-        ActionListener.wrap(
-            claim -> {
-              claimed.onResponse(null);
-              drawAndTrain(plan, source, claim, end);
-            },
-            e -> {
-              running.remove(plan.name());
-              claimed.onFailure(e);
-            }));
-  }
-
-  private void claim(TrainingPlan plan, ActionListener<CodebookStore.Found> listener) {
+  public void train(
+      Plan plan, Consumer<ActionListener<Drawn>> source, ActionListener<CodebookEntry> listener) {
     store.find(
         plan.name(),
         listener.delegateFailureAndWrap(
             (l, found) -> {
-              CodebookEntry entry =
-                  found.exists() ? found.entry() : new CodebookEntry(plan.name(), null, null, null);
-              if (!heldByThisTraining(entry) && claimed(entry)) {
-                throw conflict(plan.name(), "is being trained from " + entry.claim().from());
+              CodebookEntry entry = found.entry();
+              if (trains(entry) || !running.add(plan.name())) {
+                throw conflict(plan.name(), "is being trained");
               }
-              if (plan.firstOnly() && (entry.content() != null || entry.failure() != null)) {
-                throw conflict(plan.name(), "was trained before");
-              }
-              String node = cluster.localNode().getEphemeralId();
-              CodebookEntry.Claim claim =
-                  new CodebookEntry.Claim(node, plan.from(), threads.absoluteTimeInMillis());
-              store.replace(found, entry.with(claim), l);
+              ActionListener<CodebookEntry> end =
+                  ActionListener.runBefore(l, () -> running.remove(plan.name()));
+              ActionListener.run(end, e -> claim(plan, source, found, e));
             }));
   }
 
-  /**
-   * Whether the claim is from this node. Then it is left over from a training that has ended, since
-   * {@link #train} starts only one training of a codebook at a time on this node.
-   */
-  private boolean heldByThisTraining(CodebookEntry entry) {
-    return entry.claim() != null
-        && entry.claim().node().equals(cluster.localNode().getEphemeralId());
+  private void claim(
+      Plan plan,
+      Consumer<ActionListener<Drawn>> source,
+      CodebookStore.Found found,
+      ActionListener<CodebookEntry> listener) {
+    CodebookEntry entry = found.entry();
+    if (plan.firstOnly() && (entry.version() > 0 || entry.failed())) {
+      throw conflict(plan.name(), "was trained before");
+    }
+    entry.requireFit(plan.options().space());
+    String node = cluster.localNode().getEphemeralId();
+    store.write(
+        found,
+        entry.claimed(node, plan.from(), clock.getAsLong()),
+        null,
+        listener.delegateFailureAndWrap(
+            (l, claim) -> {
+              logger.info("training codebook [{}] from {}", plan.name(), plan.from());
+              ActionListener<CodebookEntry> end =
+                  l.delegateResponse((next, e) -> fail(plan.name(), claim, e, next));
+              ActionListener<Drawn> drawn =
+                  end.delegateFailureAndWrap(
+                      (next, vectors) ->
+                          workers
+                              .executor()
+                              .execute(
+                                  ActionRunnable.wrap(
+                                      next, last -> run(plan, vectors, claim, last))));
+              ActionListener.run(drawn, source::accept);
+            }));
   }
 
   private static ElasticsearchStatusException conflict(String name, String why) {
     return new ElasticsearchStatusException("codebook [" + name + "] " + why, RestStatus.CONFLICT);
   }
 
-  private void drawAndTrain(
-      TrainingPlan plan,
-      VectorSource source,
-      CodebookStore.Found claim,
-      ActionListener<CodebookEntry> done) {
-    SampleMemory.Rows kept = memory.rows(plan.space().dims());
-    ActionListener<CodebookEntry> end =
-        ActionListener.releaseBefore(
-            kept, ActionListener.wrap(done::onResponse, e -> fail(plan, claim, e, done)));
-    ActionListener.run(
-        end,
-        l ->
-            source.draw(
-                memory.fitting(plan.sampleSize(), plan.space().dims()),
-                kept,
-                l.delegateFailureAndWrap(
-                    (next, drawn) ->
-                        workers
-                            .executor()
-                            .execute(ActionRunnable.wrap(next, r -> run(plan, drawn, claim, r))))));
-  }
-
   private void run(
-      TrainingPlan plan,
-      VectorSource.Drawn drawn,
-      CodebookStore.Found claim,
-      ActionListener<CodebookEntry> listener)
+      Plan plan, Drawn drawn, CodebookStore.Found claim, ActionListener<CodebookEntry> listener)
       throws IOException {
-    int dims = plan.space().dims();
-    SubspaceLayout layout = SampleOptions.layout(dims, plan.subspaces());
-    TrainingSample sample = TrainingSample.of(dims, drawn.rows().toArray(new float[0][]));
-    AbortCheck abort =
-        () -> {
-          if (closed) {
-            throw new IOException("the node is closing");
-          }
-          if (plan.cancelled().getAsBoolean()) {
-            throw new TaskCancelledException(
-                "the training of codebook [" + plan.name() + "] was cancelled");
-          }
-        };
-    int version = claim.entry().nextVersion();
-    CodebookId id = new CodebookId(StringHelper.randomId(), plan.name(), version);
+    int size = drawn.rows().size();
+    if (size < SampleOptions.MIN_SAMPLE_SIZE) {
+      throw new IllegalArgumentException(
+          "a codebook needs at least "
+              + SampleOptions.MIN_SAMPLE_SIZE
+              + " vectors, but "
+              + plan.from()
+              + " gave "
+              + size
+              + " (vectors in nested documents do not count)");
+    }
+    VectorSpace space = plan.options().space();
+    SubspaceLayout layout = SampleOptions.layout(space.dims(), plan.options().subspaces());
+    TrainingSample sample = TrainingSample.of(space.dims(), drawn.rows().toArray(new float[0][]));
+    int version = Math.addExact(claim.entry().version(), 1);
+    AbortCheck abort = () -> check(plan);
     Codebook codebook =
         PqTrainer.train(
             ExecutorRegistry.quantizer(),
             sample,
             layout,
-            id,
-            PqTrainer.Options.defaults(Seeds.next()),
+            new CodebookId(StringHelper.randomId(), plan.name(), version),
+            PqTrainer.Options.defaults(Sample.freshSeed()),
             workers,
             abort);
     SharedCodebook shared =
@@ -211,64 +194,41 @@ public final class Trainer {
             plan.name(),
             version,
             codebook,
-            plan.space().similarity().function(),
+            space.function(),
             sample,
-            drawn.vectors(),
+            Math.max(drawn.documents(), size),
             plan.from(),
             workers,
             abort);
-    abort.check();
-    CodebookEntry entry =
-        CodebookEntry.ready(shared, plan.space().similarity(), threads.absoluteTimeInMillis());
-    store.replace(
+    check(plan);
+    store.write(
         claim,
-        entry,
+        CodebookEntry.ready(shared, space.similarity(), clock.getAsLong()),
         shared,
-        listener.delegateFailureAndWrap(
-            (l, found) -> reload(plan.name(), l.map(none -> found.entry()))));
+        listener.map(CodebookStore.Found::entry));
   }
 
-  private void fail(
-      TrainingPlan plan,
-      CodebookStore.Found claim,
-      Exception e,
-      ActionListener<CodebookEntry> done) {
-    ActionListener<Void> told = ActionListener.running(() -> done.onFailure(e));
-    ActionListener<Void> undone = ActionListener.running(() -> reload(plan.name(), told));
-    CodebookEntry before = claim.entry().with((CodebookEntry.Claim) null);
-    if (plan.keepFailure()) {
-      if (ExceptionsHelper.status(e).getStatus() < RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
-        logger.info("training codebook [{}] failed: {}", plan.name(), e.getMessage());
-      } else {
-        logger.warn("training codebook [" + plan.name() + "] failed", e);
-      }
-      CodebookEntry.Failure failure =
-          new CodebookEntry.Failure(String.valueOf(e.getMessage()), threads.absoluteTimeInMillis());
-      store.replace(claim, before.with(failure), undone.map(found -> null));
-    } else if (before.content() == null && before.failure() == null) {
-      store.delete(claim, undone);
-    } else {
-      store.replace(claim, before, undone.map(found -> null));
+  private void check(Plan plan) throws IOException {
+    if (closed) {
+      throw new IOException("the node is closing");
+    }
+    if (plan.cancelled().getAsBoolean()) {
+      throw new TaskCancelledException(
+          "the training of codebook [" + plan.name() + "] was cancelled");
     }
   }
 
-  /**
-   * Makes all nodes reload a codebook. A node that cannot be reached reloads it when it is back.
-   */
-  public void reload(String name, ActionListener<Void> listener) {
-    client.execute(
-        TransportReloadAction.TYPE,
-        new NamedNodesRequest(name),
-        ActionListener.wrap(
-            response -> {
-              response
-                  .failures()
-                  .forEach(e -> logger.warn("a node could not load codebook [" + name + "]", e));
-              listener.onResponse(null);
-            },
-            e -> {
-              logger.warn("could not notify the nodes of codebook [" + name + "]", e);
-              listener.onResponse(null);
-            }));
+  private void fail(
+      String name, CodebookStore.Found claim, Exception e, ActionListener<CodebookEntry> listener) {
+    if (ExceptionsHelper.status(e).getStatus() < RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
+      logger.info("training codebook [{}] failed: {}", name, e.getMessage());
+    } else {
+      logger.warn("training codebook [" + name + "] failed", e);
+    }
+    store.write(
+        claim,
+        claim.entry().failed(String.valueOf(e.getMessage()), clock.getAsLong()),
+        null,
+        ActionListener.running(() -> listener.onFailure(e)));
   }
 }

@@ -1,2 +1,2 @@
-/** Training of codebooks: when it starts, from which vectors, and on which node. */
+/** Decides when a codebook is trained, from which vectors and by which node; and trains it. */
 package dev.vamana.elasticsearch.codebook.train;

@@ -277,35 +277,15 @@ final class CounterTables {
           .gauges(
               "samples.*.sampled", "vamana_sample_vectors", "codebook", "Vectors in the sample.")
           .gauges(
-              "samples.*.capacity",
-              "vamana_sample_capacity",
-              "codebook",
-              "Most vectors that the sample takes.")
-          .gauges(
-              "samples.*.without_field",
-              "vamana_sample_documents_without_field",
-              "codebook",
-              "Documents without the field.")
-          .gauges(
               "samples.*.rejected",
               "vamana_sample_documents_rejected",
               "codebook",
               "Documents whose value is no vector of the kind of the codebook.")
           .gauges(
-              "samples.*.other_options",
-              "vamana_sample_documents_other_options",
-              "codebook",
-              "Documents of a processor with other options.")
-          .gauges(
               "samples.*.missed",
               "vamana_sample_vectors_missed",
               "codebook",
               "Vectors that the sample could not take when they came.")
-          .gauges(
-              "samples.*.memory_in_bytes",
-              "vamana_sample_bytes",
-              "codebook",
-              "Heap that the sample has reserved.")
           .gauge(
               "sample_memory.used_in_bytes",
               "vamana_samples_used_bytes",

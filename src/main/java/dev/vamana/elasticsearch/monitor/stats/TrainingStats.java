@@ -2,8 +2,8 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
 import dev.vamana.elasticsearch.codebook.sample.Samples;
-import dev.vamana.elasticsearch.codebook.store.NodeCodebooks;
 import dev.vamana.pq.SharedCodebook;
+import java.util.Map;
 
 /** Converts the codebooks and samples of a node to counters of the metric {@code training}. */
 public final class TrainingStats {
@@ -11,14 +11,11 @@ public final class TrainingStats {
   private TrainingStats() {}
 
   /** Makes the counters. */
-  public static Counters of(NodeCodebooks codebooks, Samples samples) {
+  public static Counters of(Map<String, SharedCodebook> codebooks, Samples samples) {
     Counters.Builder ready = Counters.builder();
-    for (String name : codebooks.names()) {
-      SharedCodebook codebook = codebooks.get(name);
-      if (codebook != null) {
-        ready.put(name, Counters.builder().put("version", codebook.version()).build());
-      }
-    }
+    codebooks.forEach(
+        (name, codebook) ->
+            ready.put(name, Counters.builder().put("version", codebook.version()).build()));
     Counters.Builder sampled = Counters.builder();
     for (SampleStatus status : samples.status()) {
       sampled.put(status.name(), of(status));
@@ -39,12 +36,8 @@ public final class TrainingStats {
     return Counters.builder()
         .put("documents", status.seen())
         .put("sampled", status.held())
-        .put("capacity", status.capacity())
-        .put("without_field", status.missing())
         .put("rejected", status.rejected())
-        .put("other_options", status.conflicts())
         .put("missed", status.missed())
-        .put("memory_in_bytes", status.bytes())
         .build();
   }
 }

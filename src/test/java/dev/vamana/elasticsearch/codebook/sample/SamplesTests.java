@@ -2,19 +2,20 @@ package dev.vamana.elasticsearch.codebook.sample;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
+import static org.junit.Assert.assertNotNull;
+import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.codebook.sample.VectorSpace.Similarity;
 import dev.vamana.elasticsearch.search.RequestBreaker;
-import java.util.ArrayList;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
 import org.elasticsearch.rest.RestStatus;
 import org.junit.Before;
 import org.junit.Test;
@@ -25,7 +26,7 @@ public class SamplesTests {
   private final Set<String> ready = new HashSet<>();
 
   private static SampleOptions options(int dims, int sampleSize) {
-    return new SampleOptions(new VectorSpace(dims, Similarity.L2_NORM), 0, sampleSize, 1_000);
+    return new SampleOptions(new VectorSpace(dims, VectorSimilarity.L2_NORM), 0, sampleSize, 1_000);
   }
 
   @Before
@@ -34,63 +35,71 @@ public class SamplesTests {
   }
 
   private Samples samples(long memory) {
-    return new Samples(new SampleMemory(memory), () -> 42, ready::contains);
+    Samples samples = new Samples(new SampleMemory(memory), ready::contains);
+    samples.feed(Map.of("a", OPTIONS, "b", OPTIONS, "c", OPTIONS));
+    return samples;
   }
 
-  private static void offer(Samples samples, String name, SampleOptions options, int count) {
+  /** Returns how many vectors found no memory. */
+  private static int offer(Samples samples, String name, int count) {
+    int refused = 0;
     for (int i = 0; i < count; i++) {
-      samples.offer(name, options, new float[options.space().dims()]);
+      try {
+        samples.wanted(name).offer(new float[4]);
+      } catch (CircuitBreakingException e) {
+        refused++;
+      }
     }
+    return refused;
   }
 
-  private static SampleStatus only(Samples samples) {
-    List<SampleStatus> status = samples.status();
-    assertEquals(1, status.size());
-    return status.get(0);
+  private static SampleStatus status(Samples samples, String name) {
+    return samples.status().stream().filter(s -> s.name().equals(name)).findFirst().orElseThrow();
   }
 
   @Test
   public void testMemoryBoundsAllSamplesTogether() {
     long row = SampleMemory.rowBytes(4);
     Samples samples = samples(560 * row);
-    offer(samples, "a", OPTIONS, 1_000);
-    assertEquals(300, only(samples).held());
+    assertEquals(0, offer(samples, "a", 1_000));
+    assertEquals(300, status(samples, "a").held());
     assertEquals(300 * row, samples.memory().used());
     // What is left is not enough for a whole sample, but for the smallest.
-    offer(samples, "b", OPTIONS, 1_000);
-    SampleStatus b = samples.status().stream().filter(s -> s.name().equals("b")).findFirst().get();
-    assertEquals(260, b.capacity());
-    assertEquals(260, b.held());
+    assertEquals(0, offer(samples, "b", 1_000));
+    assertEquals(260, status(samples, "b").held());
+    assertEquals(1_000, status(samples, "b").seen());
     assertEquals(560 * row, samples.memory().used());
-    // And this is not: nothing is kept, everything counted.
-    offer(samples, "c", OPTIONS, 10);
-    SampleStatus c = samples.status().stream().filter(s -> s.name().equals("c")).findFirst().get();
-    assertEquals(0, c.seen());
-    assertEquals(10, c.missed());
-    samples.drop("a");
-    samples.drop("b");
-    samples.drop("c");
+    // And this is not: nothing is kept.
+    assertEquals(10, offer(samples, "c", 10));
+    assertEquals(0, status(samples, "c").seen());
+    samples.restart("a");
+    assertEquals(0, status(samples, "a").seen());
+    assertEquals(260 * row, samples.memory().used());
+    samples.feed(Map.of());
     assertEquals(0, samples.memory().used());
-    assertTrue(samples.status().isEmpty());
+    assertEquals(List.of(), samples.status());
   }
 
   @Test
   public void testATrainingTakesFromTheSameMemory() {
     long row = SampleMemory.rowBytes(4);
     SampleMemory memory = new SampleMemory(600 * row);
-    SampleMemory.Rows rows = memory.rows(4);
+    Sample sample = new Sample(OPTIONS, memory, 1);
     assertEquals(600, memory.fitting(1_000, 4));
-    rows.add(300);
+    for (int i = 0; i < 300; i++) {
+      sample.offer(new float[4]);
+    }
     assertEquals(300, memory.fitting(1_000, 4));
-    rows.add(100);
+    memory.take(100 * row);
     CircuitBreakingException e =
         assertThrows(CircuitBreakingException.class, () -> memory.fitting(1_000, 4));
     assertEquals(RestStatus.TOO_MANY_REQUESTS, e.status());
-    assertThrows(CircuitBreakingException.class, () -> rows.add(201));
+    assertThrows(CircuitBreakingException.class, () -> memory.take(201 * row));
     assertEquals(400 * row, memory.used());
-    rows.close();
-    rows.close();
-    assertEquals(0, memory.used());
+    sample.close();
+    sample.close();
+    sample.offer(new float[4]);
+    assertEquals(100 * row, memory.used());
   }
 
   @Test
@@ -99,69 +108,41 @@ public class SamplesTests {
     CircuitBreaker breaker = RequestBreaker.withLimit(280 * row);
     Samples samples = samples(1 << 20);
     samples.memory().countBy(breaker);
-    offer(samples, "a", OPTIONS, 10);
+    assertEquals(0, offer(samples, "a", 10));
     assertEquals(10 * row, breaker.getUsed());
-    offer(samples, "a", OPTIONS, 290);
+    assertEquals(20, offer(samples, "a", 290));
     assertEquals(280 * row, breaker.getUsed());
-    assertEquals(280, only(samples).held());
-    assertEquals(20, only(samples).missed());
+    assertEquals(280, status(samples, "a").held());
     // the refusal does not outlast its reason
     breaker.setLimitAndOverhead(1_000 * row, 1);
-    offer(samples, "a", OPTIONS, 30);
-    assertEquals(300, only(samples).held());
+    assertEquals(0, offer(samples, "a", 30));
+    assertEquals(300, status(samples, "a").held());
     assertEquals(300 * row, breaker.getUsed());
     samples.close();
     assertEquals(0, breaker.getUsed());
-    assertFalse(samples.wanted("a"));
+    assertNull(samples.wanted("a"));
   }
 
   @Test
-  public void testASealedSampleStaysAsItIs() {
+  public void testSamplesFollowThePipelines() {
     Samples samples = samples(1 << 20);
-    for (int i = 0; i < 500; i++) {
-      samples.offer("a", OPTIONS, new float[] {i, 0, 0, 0});
-    }
-    List<float[]> rows = new ArrayList<>(samples.collect("a", OPTIONS, 9, 0, 100));
-    offer(samples, "a", OPTIONS, 50);
-    rows.addAll(samples.collect("a", OPTIONS, 9, 100, 400));
-    assertEquals(300, rows.size());
-    Set<Float> values = new HashSet<>();
-    rows.forEach(row -> values.add(row[0]));
-    assertEquals("rows twice", 300, values.size());
-    assertEquals(500, only(samples).seen());
-    assertEquals(50, only(samples).missed());
-    samples.unseal("a");
-    offer(samples, "a", OPTIONS, 50);
-    assertEquals(550, only(samples).seen());
-    assertTrue(samples.collect("b", OPTIONS, 9, 0, 100).isEmpty());
-    assertTrue(samples.collect("a", options(4, 301), 9, 0, 100).isEmpty());
-  }
-
-  @Test
-  public void testOtherOptionsAreCountedAndNotMixed() {
-    Samples samples = samples(1 << 20);
-    offer(samples, "a", OPTIONS, 5);
-    offer(samples, "a", options(5, 300), 7);
-    samples.countMissing("a", OPTIONS);
-    samples.countRejected("a", OPTIONS);
-    assertEquals(5, only(samples).seen());
-    assertEquals(7, only(samples).conflicts());
-    assertEquals(1, only(samples).missing());
-    assertEquals(1, only(samples).rejected());
-    samples.keepOnly(Map.of("a", Set.of(OPTIONS)));
-    assertEquals(5, only(samples).seen());
-    samples.keepOnly(Map.of("a", Set.of(options(5, 300))));
-    assertTrue(samples.status().isEmpty());
-    assertEquals(0, samples.memory().used());
+    offer(samples, "a", 5);
+    offer(samples, "b", 5);
+    samples.feed(Map.of("a", OPTIONS, "b", options(4, 400)));
+    assertEquals(5, status(samples, "a").seen());
+    assertEquals(0, status(samples, "b").seen());
+    assertNull(samples.wanted("c"));
+    assertEquals(Map.of("a", OPTIONS, "b", options(4, 400)), samples.options());
   }
 
   @Test
   public void testNothingIsWantedOnceReady() {
     Samples samples = samples(1 << 20);
-    assertTrue(samples.wanted("a"));
+    assertNotNull(samples.wanted("a"));
     ready.add("a");
-    assertFalse(samples.wanted("a"));
-    assertTrue(samples.wanted("b"));
+    assertNull(samples.wanted("a"));
+    assertEquals(Set.of("b", "c"), samples.options().keySet());
+    assertEquals(2, samples.status().size());
   }
 
   @Test
@@ -169,7 +150,7 @@ public class SamplesTests {
     for (int[] wrong : new int[][] {{0, 300}, {4_097, 300}, {4, 255}, {4, (1 << 20) + 1}}) {
       assertThrows(IllegalArgumentException.class, () -> options(wrong[0], wrong[1]));
     }
-    VectorSpace space = new VectorSpace(4, Similarity.COSINE);
+    VectorSpace space = new VectorSpace(4, VectorSimilarity.COSINE);
     for (int subspaces : new int[] {-1, 5}) {
       IllegalArgumentException e =
           assertThrows(
@@ -179,25 +160,28 @@ public class SamplesTests {
           "[subspaces] must be between [0] and [4], got [" + subspaces + "]", e.getMessage());
     }
     assertThrows(IllegalArgumentException.class, () -> new SampleOptions(space, 0, 300, 255));
-    assertThrows(IllegalArgumentException.class, () -> Similarity.of("COSINE"));
+    assertThrows(IllegalArgumentException.class, () -> VectorSpace.similarity("COSINE"));
   }
 
   @Test
   public void testVectorsAreSampledAsTheyAreStored() {
     float[] vector = {3, 4};
-    assertEquals(null, new VectorSpace(2, Similarity.COSINE).prepare(vector));
+    assertTrue(new VectorSpace(2, VectorSimilarity.COSINE).prepare(vector));
     assertEquals(0.6f, vector[0], 1e-7f);
     assertEquals(0.8f, vector[1], 1e-7f);
-    for (Similarity similarity :
-        List.of(Similarity.L2_NORM, Similarity.DOT_PRODUCT, Similarity.MAX_INNER_PRODUCT)) {
+    for (VectorSimilarity similarity :
+        List.of(
+            VectorSimilarity.L2_NORM,
+            VectorSimilarity.DOT_PRODUCT,
+            VectorSimilarity.MAX_INNER_PRODUCT)) {
       float[] kept = {3, 4};
-      assertEquals(null, new VectorSpace(2, similarity).prepare(kept));
+      assertTrue(new VectorSpace(2, similarity).prepare(kept));
       assertEquals(3f, kept[0], 0f);
     }
-    VectorSpace cosine = new VectorSpace(2, Similarity.COSINE);
-    assertTrue(cosine.prepare(new float[] {0, 0}).contains("length 0"));
-    assertTrue(cosine.prepare(new float[] {Float.NaN, 1}).contains("finite"));
-    assertTrue(cosine.prepare(new float[] {Float.NEGATIVE_INFINITY, 1}).contains("finite"));
-    assertTrue(cosine.prepare(new float[] {1}).contains("1 components instead of 2"));
+    VectorSpace cosine = new VectorSpace(2, VectorSimilarity.COSINE);
+    assertFalse(cosine.prepare(new float[] {0, 0}));
+    assertFalse(cosine.prepare(new float[] {Float.NaN, 1}));
+    assertFalse(cosine.prepare(new float[] {Float.NEGATIVE_INFINITY, 1}));
+    assertFalse(cosine.prepare(new float[] {1}));
   }
 }

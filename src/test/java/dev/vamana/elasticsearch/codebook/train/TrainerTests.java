@@ -1,19 +1,19 @@
 package dev.vamana.elasticsearch.codebook.train;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.codebook.sample.SampleMemory;
+import dev.vamana.elasticsearch.codebook.sample.SampleOptions;
 import dev.vamana.elasticsearch.codebook.sample.VectorSpace;
 import dev.vamana.elasticsearch.codebook.store.CodebookEntry;
 import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import dev.vamana.elasticsearch.codebook.store.CodebookStore;
-import dev.vamana.elasticsearch.search.RequestBreaker;
 import dev.vamana.work.Workers;
 import java.net.InetAddress;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.atomic.AtomicBoolean;
+import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.BooleanSupplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRequest;
@@ -30,16 +30,14 @@ import org.elasticsearch.client.internal.support.AbstractClient;
 import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.project.DefaultProjectResolver;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.breaker.CircuitBreaker;
-import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.common.transport.TransportAddress;
 import org.elasticsearch.index.get.GetResult;
+import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
 import org.elasticsearch.index.seqno.SequenceNumbers;
 import org.elasticsearch.index.shard.ShardId;
-import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.telemetry.metric.MeterRegistry;
 import org.elasticsearch.threadpool.DefaultBuiltInExecutorBuilders;
@@ -48,13 +46,12 @@ import org.elasticsearch.threadpool.ThreadPool;
 /** A trainer over a store of one document, which this test keeps. */
 public class TrainerTests extends LuceneTestCase {
 
-  private static final VectorSpace SPACE = new VectorSpace(4, VectorSpace.Similarity.of("l2_norm"));
+  private static final VectorSpace SPACE = new VectorSpace(4, VectorSimilarity.L2_NORM);
+  private static final SampleOptions OPTIONS = new SampleOptions(SPACE, 2, 1_000, 1_000);
 
   private ThreadPool threads;
   private Document document;
   private Trainer trainer;
-  private SampleMemory memory;
-  private CircuitBreaker breaker;
 
   @Override
   public void setUp() throws Exception {
@@ -78,17 +75,12 @@ public class TrainerTests extends LuceneTestCase {
             return node;
           }
         };
-    memory = new SampleMemory(1 << 24);
-    breaker = RequestBreaker.withLimit(1 << 24);
-    memory.countBy(breaker);
     trainer =
         new Trainer(
             new CodebookStore(document),
-            memory,
             cluster,
-            threads,
-            document,
-            new Workers(threads.generic(), 1));
+            threads::absoluteTimeInMillis,
+            new Workers(Runnable::run, 1));
   }
 
   @Override
@@ -138,9 +130,9 @@ public class TrainerTests extends LuceneTestCase {
     }
   }
 
-  private CodebookEntry train(AtomicBoolean cancelled, boolean keepFailure) {
+  private CodebookEntry train(int count, BooleanSupplier cancelled) {
     List<float[]> rows = new ArrayList<>();
-    for (int i = 0; i < 1_000; i++) {
+    for (int i = 0; i < count; i++) {
       float[] row = new float[SPACE.dims()];
       for (int j = 0; j < row.length; j++) {
         row[j] = random().nextFloat();
@@ -149,45 +141,55 @@ public class TrainerTests extends LuceneTestCase {
     }
     PlainActionFuture<CodebookEntry> done = new PlainActionFuture<>();
     trainer.train(
-        new TrainingPlan("book", SPACE, 2, 1_000, "test", false, keepFailure, cancelled::get),
-        (most, kept, listener) -> {
-          kept.add(rows.size());
-          // the vectors are there when somebody cancels the task
-          cancelled.compareAndSet(false, keepFailure);
-          listener.onResponse(new VectorSource.Drawn(rows, rows.size()));
-        },
-        ActionListener.noop(),
+        new Trainer.Plan("book", OPTIONS, "test", false, cancelled),
+        listener -> listener.onResponse(new Trainer.Drawn(rows, rows.size())),
         done);
     return done.actionGet(60, TimeUnit.SECONDS);
   }
 
-  private CodebookEntry stored() {
+  private CodebookStore.Found stored() {
     PlainActionFuture<CodebookStore.Found> found = new PlainActionFuture<>();
     new CodebookStore(document).find("book", found);
-    return found.actionGet().entry();
+    return found.actionGet();
   }
 
   public void testTrains() {
-    assertNotNull(train(new AtomicBoolean(), false).content());
-    assertNotNull(stored().content());
-    assertEquals(0, breaker.getUsed());
+    assertEquals(1, train(1_000, () -> false).version());
+    assertEquals(1, stored().entry().version());
+    assertNotNull(stored().data());
+    assertEquals(2, train(300, () -> false).version());
   }
 
+  /** Somebody cancels the training at each of the moments at which it looks. */
   public void testCancelledTrainingStoresNothing() {
-    expectThrows(TaskCancelledException.class, () -> train(new AtomicBoolean(), true));
-    assertNull(stored().content());
-    assertTrue(stored().failure().reason(), stored().failure().reason().contains("cancelled"));
-    assertEquals(0, breaker.getUsed());
+    AtomicInteger looks = new AtomicInteger();
+    train(
+        256,
+        () -> {
+          looks.incrementAndGet();
+          return false;
+        });
+    int all = looks.get();
+    assertTrue("looks " + all, all > 2);
+    assertEquals(1, stored().entry().version());
+    for (int moment : new int[] {1, 2, all / 2, all - 1, all}) {
+      looks.set(0);
+      expectThrows(
+          TaskCancelledException.class, () -> train(256, () -> looks.incrementAndGet() >= moment));
+      assertEquals("cancelled at look " + moment, 1, stored().entry().version());
+      Map<?, ?> failure = (Map<?, ?>) stored().entry().shown(false).get("failure");
+      assertTrue(failure.toString(), failure.get("reason").toString().contains("cancelled"));
+      assertFalse(trainer.trains(stored().entry()));
+    }
+    assertEquals(2, train(256, () -> false).version());
+    assertFalse(stored().entry().failed());
   }
 
-  public void testARefusedTrainingGivesEverythingBack() {
-    breaker.setLimitAndOverhead(1_000, 1);
-    CircuitBreakingException e =
-        expectThrows(CircuitBreakingException.class, () -> train(new AtomicBoolean(), false));
-    assertEquals(RestStatus.TOO_MANY_REQUESTS, e.status());
-    assertEquals(0, breaker.getUsed());
-    assertEquals(0, memory.used());
-    breaker.setLimitAndOverhead(1 << 24, 1);
-    assertNotNull(train(new AtomicBoolean(), false).content());
+  public void testTooFewVectors() {
+    IllegalArgumentException e =
+        expectThrows(IllegalArgumentException.class, () -> train(255, () -> false));
+    assertTrue(e.getMessage(), e.getMessage().contains("at least 256 vectors, but test gave 255"));
+    assertEquals(0, stored().entry().version());
+    assertEquals("failed", stored().entry().shown(false).get("state"));
   }
 }

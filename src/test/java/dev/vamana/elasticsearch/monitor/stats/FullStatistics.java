@@ -160,16 +160,7 @@ final class FullStatistics {
   }
 
   static Counters training() {
-    Counters sample =
-        counters(
-            "documents",
-            "sampled",
-            "capacity",
-            "without_field",
-            "rejected",
-            "other_options",
-            "missed",
-            "memory_in_bytes");
+    Counters sample = counters("documents", "sampled", "rejected", "missed");
     return Counters.builder()
         .put(
             "codebooks",

@@ -1,2 +1,0 @@
-/** The REST endpoints {@code /_vamana/codebooks}. */
-package dev.vamana.elasticsearch.codebook.rest;
