@@ -39,10 +39,10 @@ import dev.vamana.elasticsearch.monitor.stats.VamanaHealth;
 import dev.vamana.elasticsearch.rest.BodyLimit;
 import dev.vamana.elasticsearch.rest.RestBatchSearchAction;
 import dev.vamana.elasticsearch.rest.RestNeighborsAction;
-import dev.vamana.elasticsearch.search.BatchActions;
+import dev.vamana.elasticsearch.rest.RestRethrottleAction;
 import dev.vamana.elasticsearch.search.IdCache;
+import dev.vamana.elasticsearch.search.SearchActions;
 import dev.vamana.elasticsearch.search.WalkSettings;
-import dev.vamana.elasticsearch.search.neighbors.NeighborsActions;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
@@ -216,7 +216,8 @@ public final class VamanaPlugin extends Plugin
             devices.apply(services.environment()),
             damaged,
             breaker,
-            SearchWorkers.of(threads, services.environment().settings()));
+            SearchWorkers.of(
+                threads.executor(ThreadPool.Names.SEARCH), services.environment().settings()));
     ClusterSettings settings = services.clusterService().getClusterSettings();
     settings.addSettingsUpdateConsumer(
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
@@ -253,10 +254,9 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public Collection<ActionHandler> getActions() {
-    List<ActionHandler> actions = new ArrayList<>(BatchActions.actions());
+    List<ActionHandler> actions = new ArrayList<>(SearchActions.actions());
     actions.addAll(Codebooks.actions());
     actions.addAll(ResidencyActions.actions());
-    actions.addAll(NeighborsActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
     actions.add(new ActionHandler(TransportRecallAction.TYPE, TransportRecallAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
@@ -265,9 +265,7 @@ public final class VamanaPlugin extends Plugin
 
   @Override
   public List<NamedWriteableRegistry.Entry> getNamedWriteables() {
-    List<NamedWriteableRegistry.Entry> entries = new ArrayList<>(BatchActions.namedWriteables());
-    entries.addAll(NeighborsActions.namedWriteables());
-    return entries;
+    return SearchActions.namedWriteables();
   }
 
   @Override
@@ -280,6 +278,7 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestStatsAction());
     handlers.add(new RestBatchSearchAction(bodyLimit));
     handlers.add(new RestNeighborsAction());
+    handlers.add(new RestRethrottleAction());
     handlers.add(new RestCatVamanaAction());
     handlers.add(new RestIndexStatsAction());
     handlers.add(new RestRecallAction());

@@ -212,6 +212,30 @@ public class BatchedSearchIT {
       }
     }
     assertEquals(5, NodeClient.at(columns, "_shards", "successful"));
+    String throttled = "three,more/_vamana/search?format=columns&max_concurrent_shard_requests=1";
+    assertEquals(columns.get("ids"), batch(throttled, queries, 10, 60, "").get("ids"));
+
+    setShardCountLimit("4");
+    NodeClient.Response refused =
+        first
+            .client()
+            .send(
+                "POST",
+                "/three,more/_vamana/search",
+                queries.batchedSearch(QUERIES, 10, 60, "\"_source\": false"),
+                "application/json");
+    assertEquals(refused.body(), 400, refused.status());
+    assertTrue(refused.body(), refused.body().contains("[5] shards, allowed are at most [4]"));
+    assertTrue(refused.body(), refused.body().contains("[action.search.shard_count.limit]"));
+    setShardCountLimit("null");
+  }
+
+  private static void setShardCountLimit(String limit) throws IOException {
+    first
+        .client()
+        .put(
+            "/_cluster/settings",
+            "{\"persistent\": {\"action.search.shard_count.limit\": " + limit + "}}");
   }
 
   private static Object entry(Map<String, Object> columns, String column, int query, int rank) {

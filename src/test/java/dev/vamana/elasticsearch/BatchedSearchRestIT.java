@@ -13,7 +13,6 @@ import java.net.http.HttpRequest.BodyPublishers;
 import java.net.http.HttpResponse;
 import java.net.http.HttpResponse.BodyHandlers;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -41,7 +40,6 @@ public class BatchedSearchRestIT {
   private static final TestVectors ASKED = TestVectors.random(QUERIES, DIMS, 6);
   private static final String PATH = "/photos/_vamana/search";
   private static final String JSON = "application/json";
-  private static final String LINES = "application/x-ndjson";
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
@@ -77,11 +75,6 @@ public class BatchedSearchRestIT {
       assertEquals(count, numbers.size());
       assertRecall(numbers);
       assertEquals(numbers, columns(count, "[" + rows(count) + "]").get("ids"));
-      String whole = '"' + base64(0, count) + "\", \"dims\": " + DIMS;
-      assertEquals(numbers, columns(count, whole).get("ids"));
-      String little = Base64.getEncoder().encodeToString(bytes(0, count, ByteOrder.LITTLE_ENDIAN));
-      String named = '"' + little + "\", \"byte_order\": \"little_endian\", \"dims\": " + DIMS;
-      assertEquals(numbers, columns(count, named).get("ids"));
       Map<String, Object> hits = json(send(JSON, body(numbers(count), "hits")));
       assertEquals(numbers, idsOfHits(hits));
     }
@@ -103,7 +96,7 @@ public class BatchedSearchRestIT {
                       {"size": 5, "_source": false, "knn": {"field": "v", "k": 5,
                        "num_candidates": %d, "query_vector": "%s"}}
                       """,
-                      COUNT, base64(i, i + 1)));
+                      COUNT, base64(i)));
       List<?> hits = (List<?>) NodeClient.at(standard, "hits", "hits");
       assertEquals(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList(), batch.get(i));
     }
@@ -171,8 +164,11 @@ public class BatchedSearchRestIT {
     for (XContentType type : List.of(XContentType.CBOR, XContentType.SMILE)) {
       try (XContentBuilder body = XContentBuilder.builder(type.xContent())) {
         body.startObject().field("field", "v").field("k", 5).field("num_candidates", 100);
-        body.field("format", "columns").field("dims", DIMS);
-        body.field("query_vectors", bytes(0, QUERIES, ByteOrder.BIG_ENDIAN)).endObject();
+        body.field("format", "columns").startArray("query_vectors");
+        for (int i = 0; i < QUERIES; i++) {
+          body.value(bytes(i));
+        }
+        body.endArray().endObject();
         HttpResponse<byte[]> answer =
             send(type.mediaType(), BytesReference.toBytes(BytesReference.bytes(body)), "");
         assertEquals(200, answer.statusCode());
@@ -184,38 +180,6 @@ public class BatchedSearchRestIT {
     }
     HttpResponse<byte[]> yaml = send(JSON, body("[[" + zeros() + "]]", "columns"), "?format=yaml");
     assertTrue(text(yaml), text(yaml).startsWith("---\n"));
-  }
-
-  @Test
-  public void testLinesAreAnsweredInTheirOrder() throws Exception {
-    StringBuilder lines = new StringBuilder("\n");
-    int count = 60;
-    for (int i = 0; i < count; i++) {
-      if (i % 7 == 3) {
-        lines.append("{\"field\": \"v\", \"query_vectors\": [[").append(i).append("]]}\r\n");
-      } else if (i % 7 == 5) {
-        lines.append("nonsense ").append(i).append('\n');
-      } else {
-        int size = i % 10 == 0 ? 300 : 2;
-        lines.append(body(numbers(i, i + size), i % 2 == 0 ? "columns" : "hits")).append("\n \n");
-      }
-    }
-    HttpResponse<byte[]> answer = send(LINES, lines.toString(), "");
-    assertEquals(200, answer.statusCode());
-    assertEquals(LINES, answer.headers().firstValue("Content-Type").orElseThrow());
-    List<String> answers = text(answer).lines().toList();
-    assertEquals(count, answers.size());
-    List<?> all = (List<?>) columns(QUERIES, numbers(QUERIES)).get("ids");
-    for (int i = 0; i < count; i++) {
-      Map<String, Object> json = json(answers.get(i));
-      if (i % 7 == 3 || i % 7 == 5) {
-        assertEquals(answers.get(i), 400, json.get("status"));
-        assertTrue(answers.get(i), json.containsKey("error"));
-      } else {
-        int size = i % 10 == 0 ? 300 : 2;
-        assertEquals(all.subList(i, i + size), i % 2 == 0 ? json.get("ids") : idsOfHits(json));
-      }
-    }
   }
 
   /** The search ends before its answer arrives, so it takes no longer than the request. */
@@ -241,24 +205,15 @@ public class BatchedSearchRestIT {
     assertEquals(false, json(send(JSON, body(numbers(3), null), "?timeout=10m")).get("timed_out"));
   }
 
-  @Test
-  public void testLinesThatCannotBeAnswered() throws Exception {
-    assertError(send(LINES, " \n\r\n", ""), 400, "no lines");
-    assertError(send(LINES, body(numbers(1), "hits"), "?pretty"), 400, "lines of JSON");
-    assertError(send(LINES, body(numbers(1), "hits"), "?format=cbor"), 400, "lines of JSON");
-    HttpResponse<byte[]> columns = send(LINES, body(numbers(1), null), "?format=columns");
-    assertTrue(text(columns), json(text(columns)).containsKey("ids"));
-  }
-
   /** A client that leaves in the middle costs nothing but itself. */
   @Test
   public void testAClientThatLeaves() throws Exception {
-    String line = body(numbers(QUERIES), "hits") + "\n";
-    String lines = String.join("", Collections.nCopies(40, line));
+    byte[] body = body(numbers(QUERIES), "hits").getBytes(StandardCharsets.UTF_8);
     for (int i = 0; i < 3; i++) {
       try (HttpClient leaving = HttpClient.newHttpClient()) {
-        leaving.sendAsync(
-            request(LINES, lines.getBytes(StandardCharsets.UTF_8), ""), BodyHandlers.ofByteArray());
+        for (int request = 0; request < 20; request++) {
+          leaving.sendAsync(request(JSON, body, ""), BodyHandlers.ofByteArray());
+        }
         Thread.sleep(300);
         leaving.shutdownNow();
       }
@@ -287,7 +242,6 @@ public class BatchedSearchRestIT {
           "[20480]",
           "http.max_content_length",
           "[100mb]");
-      assertError(send(LINES, body(numbers(QUERIES), "hits"), ""), 413, "vamana.batch.max_body");
       assertEquals(200, send(JSON, body(numbers(2), "hits")).statusCode());
     } finally {
       limit("null");
@@ -311,6 +265,8 @@ public class BatchedSearchRestIT {
     assertError(send(JSON, body(numbers(1), "hits"), "?timeout=soon"), 400, "[soon]");
     assertError(send(JSON, body(numbers(1), "hits"), "?shape=1"), 400, "[shape]");
     assertError(send("text/plain", body(numbers(1), "hits"), ""), 406, "text/plain");
+    String two = body(numbers(1), "hits") + "\n" + body(numbers(1), "hits");
+    assertError(send("application/x-ndjson", two, ""), 400, "after its object");
     String unknown = "[[" + zeros() + ", 1]]";
     assertError(send(JSON, body(unknown, "columns")), 400, Integer.toString(DIMS + 1));
     NodeClient.Response get = node.client().send("GET", PATH, null, JSON);
@@ -381,20 +337,18 @@ public class BatchedSearchRestIT {
 
   private static String rows(int count) {
     return IntStream.range(0, count)
-        .mapToObj(i -> '"' + base64(i, i + 1) + '"')
+        .mapToObj(i -> '"' + base64(i) + '"')
         .collect(Collectors.joining(","));
   }
 
-  private static String base64(int from, int to) {
-    return Base64.getEncoder().encodeToString(bytes(from, to, ByteOrder.BIG_ENDIAN));
+  private static String base64(int query) {
+    return Base64.getEncoder().encodeToString(bytes(query));
   }
 
-  private static byte[] bytes(int from, int to, ByteOrder order) {
-    ByteBuffer bytes = ByteBuffer.allocate((to - from) * DIMS * Float.BYTES).order(order);
-    for (int i = from; i < to; i++) {
-      for (float value : ASKED.vector(i)) {
-        bytes.putFloat(value);
-      }
+  private static byte[] bytes(int query) {
+    ByteBuffer bytes = ByteBuffer.allocate(DIMS * Float.BYTES);
+    for (float value : ASKED.vector(query)) {
+      bytes.putFloat(value);
     }
     return bytes.array();
   }

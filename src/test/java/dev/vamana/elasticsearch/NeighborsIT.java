@@ -145,7 +145,7 @@ public class NeighborsIT {
     assertEquals(answer.toString(), total, answer.get("total"));
     assertEquals(answer.toString(), created, answer.get("created"));
     assertEquals(answer.toString(), updated, answer.get("updated"));
-    assertEquals(answer.toString(), skipped, answer.get("skipped"));
+    assertEquals(answer.toString(), skipped, answer.get("noops"));
   }
 
   private static int live(int count) {
@@ -265,7 +265,7 @@ public class NeighborsIT {
     assertTrue(ended.toString(), before >= created && before < 3_000);
 
     Map<String, Object> resumed = run("large", "large-graph", options + ", \"resume\": true");
-    int skipped = ((Number) resumed.get("skipped")).intValue();
+    int skipped = ((Number) resumed.get("noops")).intValue();
     assertTrue(resumed.toString(), skipped >= before && skipped < 3_000);
     assertCounts(resumed, 3_000, 3_000 - skipped, 0, skipped);
     assertFalse(resumed.toString(), resumed.containsKey("canceled"));
@@ -273,6 +273,46 @@ public class NeighborsIT {
         recall(written("large-graph"), vectors, Similarity.L2_NORM, doc -> true, doc -> true);
     assertTrue("recall " + recall, recall >= 0.95);
     assertCounts(run("large", "large-graph", options + ", \"resume\": true"), 3_000, 0, 0, 3_000);
+  }
+
+  /** A run that hardly moves goes on at once when its pace is changed, and ends when cancelled. */
+  @Test
+  public void testPace() throws IOException {
+    TestVectors vectors = TestVectors.random(60, DIMS, 15);
+    filled("slow", TestIndex.VAMANA, vector("float", "l2_norm"), vectors, doc -> true);
+    String body = body("slow-graph", "\"batch_size\": 10, \"slices\": 3");
+    String path = "/slow/_vamana/neighbors?wait_for_completion=false&requests_per_second=";
+    String task = (String) client.post(path + "0.001", body).get("task");
+    Map<String, Object> progress = client.get("/_tasks/" + task);
+    assertEquals(false, progress.get("completed"));
+    Map<String, Object> changed =
+        client.post("/_vamana/neighbors/" + task + "/_rethrottle?requests_per_second=-1", null);
+    Number pace = (Number) NodeClient.at(changed, "tasks", 0, "status", "requests_per_second");
+    assertEquals(-1, pace.intValue());
+    Map<String, Object> ended =
+        client.get("/_tasks/" + task + "?wait_for_completion=true&timeout=60s");
+    assertEquals(ended.toString(), 60, NodeClient.at(ended, "response", "created"));
+    Object throttled = NodeClient.at(ended, "response", "throttled_millis");
+    assertTrue(ended.toString(), ((Number) throttled).longValue() > 0);
+
+    String stopped = (String) client.post(path + "0.001", body).get("task");
+    client.post("/_tasks/" + stopped + "/_cancel?wait_for_completion=true", null);
+    Map<String, Object> cancelled =
+        client.get("/_tasks/" + stopped + "?wait_for_completion=true&timeout=60s");
+    String reason = (String) NodeClient.at(cancelled, "response", "canceled");
+    assertTrue(cancelled.toString(), reason.contains("by user request"));
+    for (String none : List.of("0", "-2", "fast", "NaN")) {
+      NodeClient.Response refused = client.send("POST", path + none, body, "application/json");
+      assertEquals(refused.body(), 400, refused.status());
+      assertTrue(refused.body(), refused.body().contains("[requests_per_second] is [" + none));
+    }
+    NodeClient.Response missing =
+        client.send(
+            "POST",
+            "/_vamana/neighbors/" + task + "/_rethrottle?requests_per_second=5",
+            "",
+            "application/json");
+    assertEquals(missing.body(), 404, missing.status());
   }
 
   /** Only searchable documents take part; a run without resume writes all of them again. */

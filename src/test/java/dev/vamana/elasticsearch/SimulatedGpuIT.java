@@ -70,6 +70,7 @@ public class SimulatedGpuIT {
   public void testSearchesAreAnsweredByTheDevice() throws IOException {
     String log;
     try (RunningNode node = RunningNode.start(home, options("auto"))) {
+      awaitUsable(node);
       TestIndex index =
           TestIndex.create(
               node.client(),
@@ -330,6 +331,14 @@ public class SimulatedGpuIT {
   }
 
   /** Readers are closed a moment after the index is deleted. */
+  /** Waits for the self-test, during which the CPU builds and searches. */
+  private static void awaitUsable(RunningNode node) throws IOException {
+    long deadline = System.nanoTime() + AWAIT_NANOS;
+    while (NodeClient.at(stats(node), "state", "usable").equals(false)) {
+      assertTrue("the device was not usable in time", System.nanoTime() < deadline);
+    }
+  }
+
   private static long awaitUsed(RunningNode node, String name, long least) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
     long value = counter(node, "memory", name, "used_in_bytes");

@@ -4,18 +4,23 @@ import dev.vamana.elasticsearch.search.BatchSearchRequest;
 import dev.vamana.search.WalkChange;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
-import java.nio.ByteOrder;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeSet;
+import org.apache.lucene.util.BytesRef;
+import org.elasticsearch.ExceptionsHelper;
+import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.index.query.AbstractQueryBuilder;
 import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
 import org.elasticsearch.xcontent.XContentParser;
 import org.elasticsearch.xcontent.XContentParser.Token;
+import org.elasticsearch.xcontent.XContentParserConfiguration;
+import org.elasticsearch.xcontent.XContentType;
 
 /** Parses the body of a batched search; docs/operators/batched-search.md documents its keys. */
 final class BatchBodyParser {
@@ -34,29 +39,18 @@ final class BatchBodyParser {
   private final Map<String, BodyValues.KeyReader> keys = new LinkedHashMap<>();
   private final TreeSet<String> seen = new TreeSet<>();
   private final BatchSearchRequest request;
-  private QueryVectorsParser.Parsed vectors;
-  private Integer dims;
-  private TypedVectors.ElementType elementType;
-  private ByteOrder byteOrder;
   private boolean filterForEach;
   private int beamWidth;
   private int parents;
   private int rerankDepth;
 
-  private BatchBodyParser(BatchSearchRequest request, byte[] whole) {
+  private BatchBodyParser(BatchSearchRequest request) {
     this.request = request;
     keys.put(
         "field", parser -> request.field(BodyValues.string(parser, "field", "a field's name")));
     keys.put(
         QueryVectorsParser.KEY,
-        parser ->
-            vectors =
-                whole == null
-                    ? new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse()
-                    : new QueryVectorsParser.Parsed(null, null, whole));
-    keys.put("dims", parser -> dims = BodyValues.wholeNumber(parser, "dims", MAX_DIMS));
-    keys.put("element_type", this::readElementType);
-    keys.put("byte_order", this::readByteOrder);
+        parser -> request.vectors(new QueryVectorsParser(parser, MAX_VECTORS, MAX_DIMS).parse()));
     keys.put("k", parser -> request.k(BodyValues.wholeNumber(parser, "k", MAX_CANDIDATES)));
     keys.put(
         "num_candidates",
@@ -88,40 +82,40 @@ final class BatchBodyParser {
   /**
    * Parses a body into a request.
    *
-   * @param parser a parser positioned before the body
    * @param request receives the values
-   * @param whole the decoded vectors if the body has an empty string in their place, or null
    * @throws IllegalArgumentException if the body is malformed, a key is unknown or repeated, or a
    *     value has the wrong type or is out of range; the message has key, value and range
    */
-  static void parse(XContentParser parser, BatchSearchRequest request, byte[] whole)
+  static void parse(
+      BytesReference body,
+      XContentType type,
+      XContentParserConfiguration parsing,
+      BatchSearchRequest request)
       throws IOException {
-    new BatchBodyParser(request, whole).read(parser);
-  }
-
-  private void read(XContentParser parser) throws IOException {
-    BodyValues.body(parser, keys, seen);
-    check();
+    // as one array, because a parser of a stream copies every string
+    BytesRef whole = body.toBytesRef();
+    try (XContentParser parser =
+        type.xContent().createParser(parsing, whole.bytes, whole.offset, whole.length)) {
+      BatchBodyParser values = new BatchBodyParser(request);
+      BodyValues.body(parser, values.keys, values.seen);
+      values.check();
+    } catch (IOException | RuntimeException e) {
+      // the parsers of binary formats throw various exceptions for malformed input
+      if (ExceptionsHelper.status(e).getStatus() >= RestStatus.INTERNAL_SERVER_ERROR.getStatus()) {
+        throw new IllegalArgumentException("the body cannot be read: " + e, e);
+      }
+      throw e;
+    }
   }
 
   private void check() {
     if (request.field() == null) {
       throw BadBody.of("[field] is missing, allowed is the name of a dense_vector field");
     }
-    if (vectors == null) {
+    if (request.vectors() == null) {
       throw BadBody.of(
           "[%s] is missing, allowed are 1 to %d vectors", QueryVectorsParser.KEY, MAX_VECTORS);
     }
-    if (byteOrder != null && elementType == TypedVectors.ElementType.BYTE) {
-      throw BadBody.of(
-          "[byte_order] is the order of the bytes of a float, allowed is [element_type] [float],"
-              + " which is [byte]");
-    }
-    TypedVectors typed =
-        byteOrder == null
-            ? new TypedVectors(elementType, ByteOrder.BIG_ENDIAN, dims, MAX_VECTORS)
-            : new TypedVectors(TypedVectors.ElementType.FLOAT, byteOrder, dims, MAX_VECTORS);
-    request.vectors(typed.of(vectors));
     request.walk(new WalkChange(beamWidth, parents, rerankDepth));
     int count = request.vectors().count();
     if (filterForEach && request.filters().size() != count) {
@@ -134,31 +128,6 @@ final class BatchBodyParser {
           "[k] is [%d], allowed is at most [num_candidates], which is [%d]",
           request.k(), request.numCandidates());
     }
-  }
-
-  private void readElementType(XContentParser parser) throws IOException {
-    String allowed = "[float] or [byte]";
-    String text = BodyValues.string(parser, "element_type", allowed);
-    elementType =
-        switch (text) {
-          case "float" -> TypedVectors.ElementType.FLOAT;
-          case "byte" -> TypedVectors.ElementType.BYTE;
-          default ->
-              throw BadBody.of(
-                  "[element_type] is [%s], allowed is %s", BadBody.shown(text), allowed);
-        };
-  }
-
-  private void readByteOrder(XContentParser parser) throws IOException {
-    String allowed = "[big_endian] or [little_endian]";
-    String text = BodyValues.string(parser, "byte_order", allowed);
-    byteOrder =
-        switch (text) {
-          case "big_endian" -> ByteOrder.BIG_ENDIAN;
-          case "little_endian" -> ByteOrder.LITTLE_ENDIAN;
-          default ->
-              throw BadBody.of("[byte_order] is [%s], allowed is %s", BadBody.shown(text), allowed);
-        };
   }
 
   private void readFilter(XContentParser parser) throws IOException {

@@ -38,7 +38,7 @@ public final class BodyValues {
       throws IOException {
     Token start = parser.nextToken();
     if (start != Token.START_OBJECT) {
-      throw BadBody.of("the body is %s, allowed is an object", Tokens.named(start));
+      throw BadBody.of("the body is %s, allowed is an object", named(start));
     }
     members(parser, keys, seen);
     if (parser.currentToken() != Token.END_OBJECT) {
@@ -46,7 +46,7 @@ public final class BodyValues {
     }
     Token trailing = parser.nextToken();
     if (trailing != null) {
-      throw BadBody.of("the body has %s after its object", Tokens.named(trailing));
+      throw BadBody.of("the body has %s after its object", named(trailing));
     }
   }
 
@@ -141,6 +141,23 @@ public final class BodyValues {
     Token token = parser.currentToken();
     return token != null && token.isValue() && token != Token.VALUE_EMBEDDED_OBJECT
         ? "[" + BadBody.shown(parser.text()) + "]"
-        : Tokens.named(token);
+        : named(token);
+  }
+
+  /** Returns a name with an article, such as "an object"; "missing" for the end of the body. */
+  private static String named(Token token) {
+    if (token == null) {
+      return "missing";
+    }
+    return switch (token) {
+      case START_OBJECT -> "an object";
+      case START_ARRAY -> "an array";
+      case VALUE_STRING -> "a string";
+      case VALUE_NUMBER -> "a number";
+      case VALUE_BOOLEAN -> "a boolean";
+      case VALUE_NULL -> "null";
+      case VALUE_EMBEDDED_OBJECT -> "a binary value";
+      case FIELD_NAME, END_OBJECT, END_ARRAY -> "missing";
+    };
   }
 }

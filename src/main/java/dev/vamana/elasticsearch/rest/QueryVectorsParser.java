@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.rest;
 
+import dev.vamana.elasticsearch.search.QueryVectors;
 import java.io.IOException;
 import java.nio.ByteBuffer;
 import java.util.Arrays;
@@ -9,33 +10,21 @@ import org.elasticsearch.xcontent.XContentParser.Token;
 import org.elasticsearch.xcontent.XContentString;
 
 /**
- * Parses {@code query_vectors}: an array of arrays of numbers, an array of base64 strings, or one
- * base64 string. Formats with binary values (CBOR, SMILE) may have those instead of base64.
- *
- * <p>Numbers are parsed directly into arrays. Bytes are not interpreted here, because the keys that
- * declare their type may follow later in the body.
+ * Parses {@code query_vectors}: an array of arrays of numbers, or an array of base64 strings.
+ * Formats with binary values (CBOR, SMILE) may have those instead of base64. Numbers are parsed
+ * directly into arrays. Bytes are not interpreted here, because only the shards know the type of
+ * the field.
  */
 final class QueryVectorsParser {
   /** The key in the body. */
   static final String KEY = "query_vectors";
 
-  private static final int WHOLE = -1;
   private static final String ALLOWED =
-      "an array of arrays of numbers, an array of base64 strings, or one base64 string of all"
-          + " vectors";
+      "an array of arrays of numbers, or an array of base64 strings";
 
   private final XContentParser parser;
   private final int maxVectors;
   private final int maxDims;
-
-  /**
-   * The parsed value; exactly one of the three is not null.
-   *
-   * @param numbers one row per array of numbers, all of one length
-   * @param rows the bytes of each base64 string, all of one length
-   * @param whole the bytes of the only base64 string
-   */
-  record Parsed(float[][] numbers, byte[][] rows, byte[] whole) {}
 
   /**
    * Makes a parser of the key's value.
@@ -53,92 +42,81 @@ final class QueryVectorsParser {
   /**
    * Parses the value.
    *
-   * @throws IllegalArgumentException if the value has none of the three forms, a vector is empty,
-   *     too long or not of the first vector's length, a number is not finite as a float, or the
-   *     number of vectors is 0 or too large; the message has the vector's position in the body
+   * @throws IllegalArgumentException if the value has none of the forms, a vector is empty, too
+   *     long or not of the first vector's length, a number is not finite as a float, or the number
+   *     of vectors is 0 or too large; the message has the vector's position in the body
    */
-  Parsed parse() throws IOException {
-    Token token = parser.currentToken();
-    if (isBytes(token)) {
-      return new Parsed(null, null, bytes(WHOLE));
+  QueryVectors parse() throws IOException {
+    if (parser.currentToken() != Token.START_ARRAY) {
+      throw BadBody.of("[%s] is %s, allowed is %s", KEY, BodyValues.shown(parser), ALLOWED);
     }
-    if (token != Token.START_ARRAY) {
-      throw BadBody.of("[%s] is %s, allowed is %s", KEY, described(token), ALLOWED);
-    }
-    token = parser.nextToken();
+    Token token = parser.nextToken();
     if (token == Token.END_ARRAY) {
       throw BadBody.of("[%s] is empty, allowed are 1 to %d vectors", KEY, maxVectors);
     }
     if (token == Token.START_ARRAY) {
-      return new Parsed(numbers(), null, null);
+      return QueryVectors.ofFloats(numbers());
     }
     if (isBytes(token)) {
-      return new Parsed(null, rows(), null);
+      return QueryVectors.ofBytes(rows());
     }
-    throw BadBody.of("[%s] is %s, allowed is %s", at(0), described(token), ALLOWED);
+    throw BadBody.of("[%s] is %s, allowed is %s", at(0), BodyValues.shown(parser), ALLOWED);
   }
 
   private float[][] numbers() throws IOException {
     float[][] vectors = new float[Math.min(16, maxVectors)][];
-    vectors[0] = firstVector();
-    int dims = vectors[0].length;
-    int count = 1;
-    for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
+    int count = 0;
+    for (Token token = parser.currentToken();
+        token != Token.END_ARRAY;
+        token = parser.nextToken()) {
       if (token != Token.START_ARRAY) {
         throw BadBody.of(
             "[%s] is %s, allowed is an array of numbers like [%s]",
-            at(count), described(token), at(0));
+            at(count), BodyValues.shown(parser), at(0));
       }
       checkCount(count);
       if (count == vectors.length) {
         vectors = Arrays.copyOf(vectors, Math.min(maxVectors, 2 * count));
       }
-      vectors[count] = vector(count, dims);
+      vectors[count] = vector(count, count == 0 ? maxDims : vectors[0].length);
       count++;
     }
     return Arrays.copyOf(vectors, count);
   }
 
-  private float[] firstVector() throws IOException {
-    float[] vector = new float[Math.min(128, maxDims)];
+  /**
+   * Reads a vector.
+   *
+   * @param most most dimensions; those of the first vector for all others, which have as many
+   */
+  private float[] vector(int index, int most) throws IOException {
+    float[] vector = new float[index == 0 ? Math.min(128, most) : most];
     int dims = 0;
     for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
-      if (dims == maxDims) {
-        throw BadBody.of("[%s] has more than %d dimensions, the most allowed", at(0), maxDims);
+      if (dims == most) {
+        throw BadBody.of(
+            "[%s] has more than %d dimensions, %s",
+            at(index), most, index == 0 ? "the most allowed" : "those of [" + at(0) + "]");
       }
       if (dims == vector.length) {
-        vector = Arrays.copyOf(vector, Math.min(maxDims, 2 * dims));
+        vector = Arrays.copyOf(vector, Math.min(most, 2 * dims));
       }
-      vector[dims] = component(token, 0, dims);
+      vector[dims] = component(token, index, dims);
       dims++;
+    }
+    if (index > 0 && dims < most) {
+      throw BadBody.of("[%s] has %d dimensions, but [%s] has %d", at(index), dims, at(0), most);
     }
     if (dims == 0) {
       throw BadBody.of("[%s] is empty, allowed are 1 to %d dimensions", at(0), maxDims);
     }
-    return Arrays.copyOf(vector, dims);
-  }
-
-  private float[] vector(int index, int dims) throws IOException {
-    float[] vector = new float[dims];
-    int filled = 0;
-    for (Token token = parser.nextToken(); token != Token.END_ARRAY; token = parser.nextToken()) {
-      if (filled == dims) {
-        throw BadBody.of(
-            "[%s] has more than %d dimensions, but [%s] has %d", at(index), dims, at(0), dims);
-      }
-      vector[filled] = component(token, index, filled);
-      filled++;
-    }
-    if (filled < dims) {
-      throw BadBody.of("[%s] has %d dimensions, but [%s] has %d", at(index), filled, at(0), dims);
-    }
-    return vector;
+    return dims == vector.length ? vector : Arrays.copyOf(vector, dims);
   }
 
   private float component(Token token, int index, int dimension) throws IOException {
     if (token != Token.VALUE_NUMBER) {
       throw BadBody.of(
-          "[%s[%d]] is %s, allowed are numbers", at(index), dimension, described(token));
+          "[%s[%d]] is %s, allowed are numbers", at(index), dimension, BodyValues.shown(parser));
     }
     float value = parser.floatValue();
     if (Float.isFinite(value) == false) {
@@ -157,7 +135,8 @@ final class QueryVectorsParser {
         token = parser.nextToken()) {
       if (isBytes(token) == false) {
         throw BadBody.of(
-            "[%s] is %s, allowed is a base64 string like [%s]", at(count), described(token), at(0));
+            "[%s] is %s, allowed is a base64 string like [%s]",
+            at(count), BodyValues.shown(parser), at(0));
       }
       checkCount(count);
       if (count == rows.length) {
@@ -208,13 +187,7 @@ final class QueryVectorsParser {
     return token == Token.VALUE_STRING || token == Token.VALUE_EMBEDDED_OBJECT;
   }
 
-  private String described(Token token) throws IOException {
-    return token != null && token.isValue() && token != Token.VALUE_EMBEDDED_OBJECT
-        ? "[" + BadBody.shown(parser.text()) + "]"
-        : Tokens.named(token);
-  }
-
   private static String at(int index) {
-    return index == WHOLE ? KEY : KEY + "[" + index + "]";
+    return KEY + "[" + index + "]";
   }
 }

@@ -4,13 +4,15 @@ import dev.vamana.elasticsearch.search.BatchSearchRequest;
 import dev.vamana.elasticsearch.search.BatchSearchResponse;
 import dev.vamana.elasticsearch.search.TransportBatchSearchAction;
 import java.util.List;
-import java.util.Locale;
 import java.util.Set;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
+import org.elasticsearch.action.search.SearchRequest;
+import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.node.NodeClient;
+import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.bytes.ReleasableBytesReference;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.rest.BaseRestHandler;
@@ -20,21 +22,19 @@ import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
 import org.elasticsearch.threadpool.ThreadPool;
+import org.elasticsearch.xcontent.XContentType;
 
 /**
  * {@code POST /{index}/_vamana/search}, also by GET and for all indices: one search of many
- * vectors, or one search per line if the body has lines. Closing the connection cancels the
- * searches.
+ * vectors. Closing the connection cancels the search.
  */
 public final class RestBatchSearchAction extends BaseRestHandler {
 
   /** Bodies with more bytes are parsed by another thread than the one that serves connections. */
   private static final int LONG_BODY = 64 * 1024;
 
-  /** Media type of lines of JSON. */
-  static final String LINES = "application/x-ndjson";
-
-  private static final String VENDORS_LINES = "application/vnd.elasticsearch+x-ndjson";
+  /** Parameter for the form of the hits, or for the format of the answer, as in all requests. */
+  private static final String FORMAT = "format";
 
   private final BodyLimit limit;
 
@@ -60,45 +60,60 @@ public final class RestBatchSearchAction extends BaseRestHandler {
   /** Declares the parameter {@code format}, which the channel reads as well. */
   @Override
   protected Set<String> responseParams() {
-    return Set.of(RequestTemplate.FORMAT);
+    return Set.of(FORMAT);
   }
 
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-    RequestTemplate template = RequestTemplate.of(request);
-    boolean lines = isLines(request);
+    BatchSearchRequest search =
+        new BatchSearchRequest(Strings.splitStringByCommaToArray(request.param("index")))
+            .indicesOptions(
+                IndicesOptions.fromRequest(request, SearchRequest.DEFAULT_INDICES_OPTIONS))
+            .routing(request.param("routing"))
+            .preference(request.param("preference"))
+            .timeout(request.paramAsTime("timeout", null))
+            .allowPartialSearchResults(request.paramAsBoolean("allow_partial_search_results", null))
+            .maxConcurrentShardRequests(
+                request.paramAsInteger("max_concurrent_shard_requests", null))
+            .columnar(columnar(request.param(FORMAT)));
     ReleasableBytesReference body = request.requiredContent();
     limit.check(body.length());
     return channel -> {
       Client cancelling = new RestCancellableNodeClient(client, request.getHttpChannel());
-      ActionListener<BatchSearchResponse> answer = answer(channel);
-      ReleasableBytesReference kept = body.retain();
-      if (lines) {
-        LinesAnswer.send(channel, new SearchLines(cancelling, template, kept), answer);
-        return;
-      }
       Executor executor =
           body.length() > LONG_BODY
               ? client.threadPool().executor(ThreadPool.Names.SEARCH_COORDINATION)
               : EsExecutors.DIRECT_EXECUTOR_SERVICE;
+      ReleasableBytesReference kept = body.retain();
       executor.execute(
           ActionRunnable.wrapReleasing(
-              answer,
+              answer(channel),
               kept,
               whole -> {
-                BatchSearchRequest search = template.request(kept);
+                BatchBodyParser.parse(
+                    kept, request.getXContentType(), request.contentParserConfig(), search);
                 cancelling.execute(TransportBatchSearchAction.TYPE, search, whole);
               }));
     };
   }
 
-  private static boolean isLines(RestRequest request) {
-    if (request.getParsedContentType() == null) {
+  /**
+   * Reads the parameter. The server also reads it, as the format of the answer, so its values are
+   * valid.
+   */
+  private static boolean columnar(String format) {
+    if (format == null || format.equals(BatchBodyParser.HITS)) {
       return false;
     }
-    String type =
-        request.getParsedContentType().mediaTypeWithoutParameters().toLowerCase(Locale.ROOT);
-    return type.equals(LINES) || type.equals(VENDORS_LINES);
+    if (format.equals(BatchBodyParser.COLUMNS)) {
+      return true;
+    }
+    if (XContentType.fromFormat(format) == null) {
+      throw BadBody.of(
+          "[%s] is [%s], allowed are [hits] and [columns], and [json], [yaml], [cbor] and [smile]",
+          FORMAT, BadBody.shown(format));
+    }
+    return false;
   }
 
   private static ActionListener<BatchSearchResponse> answer(RestChannel channel) {

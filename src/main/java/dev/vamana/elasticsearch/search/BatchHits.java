@@ -1,23 +1,15 @@
 package dev.vamana.elasticsearch.search;
 
-import java.io.IOException;
 import java.util.Iterator;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.xcontent.ToXContent;
 
 /** The hits of all queries of a batch, in one of the two forms that a client can choose. */
-public sealed interface BatchHits extends Writeable, Releasable permits StandardHits, ColumnarHits {
+public sealed interface BatchHits extends Releasable permits StandardHits, ColumnarHits {
 
   /** Number of queries. */
   int queries();
 
   /** Writes the hits' fields into the object of the answer. */
   Iterator<? extends ToXContent> toXContentChunked(ToXContent.Params params);
-
-  /** Reads hits after a flag that names their form. */
-  static BatchHits readFrom(StreamInput in) throws IOException {
-    return in.readBoolean() ? ColumnarHits.readFrom(in) : StandardHits.readFrom(in);
-  }
 }

@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
 import dev.vamana.search.WalkChange;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -13,7 +12,7 @@ import org.elasticsearch.action.UntypedActionRequest;
 import org.elasticsearch.action.ValidateActions;
 import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.action.support.IndicesOptions;
-import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.query.QueryBuilder;
@@ -25,7 +24,8 @@ import org.elasticsearch.tasks.TaskId;
 /**
  * Asks for the nearest documents of many query vectors in some indices.
  *
- * <p>Setters return the request. {@link #validate} reports all values that are out of range.
+ * <p>It stays on the node. Setters return the request, and whoever calls them keeps to their
+ * ranges; {@link #validate} reports what does not fit together.
  */
 public final class BatchSearchRequest extends UntypedActionRequest
     implements IndicesRequest.Replaceable {
@@ -64,118 +64,14 @@ public final class BatchSearchRequest extends UntypedActionRequest
     this.indices = Objects.requireNonNull(indices, "indices");
   }
 
-  /** Reads what {@link #writeTo} wrote. */
-  public BatchSearchRequest(StreamInput in) throws IOException {
-    super(in);
-    indices = in.readStringArray();
-    indicesOptions = IndicesOptions.readIndicesOptions(in);
-    field = in.readOptionalString();
-    vectors = in.readOptionalWriteable(QueryVectors::readFrom);
-    k = in.readOptionalVInt();
-    numCandidates = in.readOptionalVInt();
-    filters = readFilters(in);
-    similarity = in.readOptionalFloat();
-    walk = readWalk(in);
-    exact = in.readBoolean();
-    source = in.readOptionalWriteable(FetchSourceContext::readFrom);
-    fields = in.readCollectionAsImmutableList(FieldAndFormat::new);
-    routing = in.readOptionalString();
-    preference = in.readOptionalString();
-    columnar = in.readBoolean();
-    profile = in.readBoolean();
-    timeout = in.readOptionalTimeValue();
-    allowPartialSearchResults = in.readOptionalBoolean();
-    maxConcurrentShardRequests = in.readOptionalVInt();
-  }
-
   @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    super.writeTo(out);
-    out.writeStringArray(indices);
-    indicesOptions.writeIndicesOptions(out);
-    out.writeOptionalString(field);
-    out.writeOptionalWriteable(vectors);
-    out.writeOptionalVInt(k);
-    out.writeOptionalVInt(numCandidates);
-    writeFilters(out, filters);
-    out.writeOptionalFloat(similarity);
-    writeWalk(out, walk);
-    out.writeBoolean(exact);
-    out.writeOptionalWriteable(source);
-    out.writeCollection(fields);
-    out.writeOptionalString(routing);
-    out.writeOptionalString(preference);
-    out.writeBoolean(columnar);
-    out.writeBoolean(profile);
-    out.writeOptionalTimeValue(timeout);
-    out.writeOptionalBoolean(allowPartialSearchResults);
-    out.writeOptionalVInt(maxConcurrentShardRequests);
-  }
-
-  static WalkChange readWalk(StreamInput in) throws IOException {
-    return new WalkChange(in.readVInt(), in.readVInt(), in.readVInt());
-  }
-
-  static void writeWalk(StreamOutput out, WalkChange walk) throws IOException {
-    out.writeVInt(walk.beamWidth());
-    out.writeVInt(walk.parents());
-    out.writeVInt(walk.rerankDepth());
-  }
-
-  /** Reads filters; entries may be null. */
-  static List<QueryBuilder> readFilters(StreamInput in) throws IOException {
-    return in.readCollectionAsList(from -> from.readOptionalNamedWriteable(QueryBuilder.class));
-  }
-
-  /** Writes filters; entries may be null. */
-  static void writeFilters(StreamOutput out, List<QueryBuilder> filters) throws IOException {
-    out.writeCollection(filters, StreamOutput::writeOptionalNamedWriteable);
+  public void writeTo(StreamOutput out) {
+    TransportAction.localOnly();
   }
 
   @Override
   public ActionRequestValidationException validate() {
     ActionRequestValidationException errors = null;
-    if (field == null || field.isEmpty()) {
-      errors = ValidateActions.addValidationError("[field] must name a field", errors);
-    }
-    int count = vectors == null ? 0 : vectors.count();
-    if (count < 1 || count > MAX_VECTORS) {
-      errors =
-          ValidateActions.addValidationError(
-              "there must be 1 to [" + MAX_VECTORS + "] query vectors, got [" + count + "]",
-              errors);
-    }
-    if (k() < 1 || k() > MAX_NUM_CANDIDATES) {
-      errors =
-          ValidateActions.addValidationError(
-              "[k] must be between [1] and [" + MAX_NUM_CANDIDATES + "], got [" + k + "]", errors);
-    } else if (numCandidates() < k() || numCandidates() > MAX_NUM_CANDIDATES) {
-      errors =
-          ValidateActions.addValidationError(
-              "[num_candidates] must be between [k], which is ["
-                  + k()
-                  + "], and ["
-                  + MAX_NUM_CANDIDATES
-                  + "], got ["
-                  + numCandidates
-                  + "]",
-              errors);
-    }
-    if (filters.size() > 1 && filters.size() != count) {
-      errors =
-          ValidateActions.addValidationError(
-              "there must be no filter, one for all queries, or one for each of the ["
-                  + count
-                  + "] query vectors, got ["
-                  + filters.size()
-                  + "]",
-              errors);
-    }
-    if (similarity != null && Float.isFinite(similarity) == false) {
-      errors =
-          ValidateActions.addValidationError(
-              "[similarity] must be a finite number, got [" + similarity + "]", errors);
-    }
     if (maxConcurrentShardRequests() < 1) {
       errors =
           ValidateActions.addValidationError(
@@ -296,20 +192,10 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** What the request changes in walks, before the settings of the index do. */
-  public WalkChange walk() {
-    return walk;
-  }
-
   /** Sets what the request changes in walks. */
   public BatchSearchRequest walk(WalkChange change) {
     walk = Objects.requireNonNull(change, "walk");
     return this;
-  }
-
-  /** Whether the hits are the nearest of all documents. */
-  public boolean exact() {
-    return exact;
   }
 
   /**
@@ -321,20 +207,10 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** The parts of the source to return; null for the default, which is all in the standard form. */
-  public FetchSourceContext source() {
-    return source;
-  }
-
   /** Sets the parts of the source to return; null for the default. */
   public BatchSearchRequest source(FetchSourceContext context) {
     source = context;
     return this;
-  }
-
-  /** Fields to return with each hit. */
-  public List<FieldAndFormat> fields() {
-    return fields;
   }
 
   /** Sets the fields to return with each hit. */
@@ -365,11 +241,6 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** Whether the answer has columns of ids and scores. */
-  public boolean columnar() {
-    return columnar;
-  }
-
   /** Sets whether the answer has columns of ids and scores instead of standard hits. */
   public BatchSearchRequest columnar(boolean value) {
     columnar = value;
@@ -387,20 +258,10 @@ public final class BatchSearchRequest extends UntypedActionRequest
     return this;
   }
 
-  /** Time after which shards return what they have found, or null for the node's default. */
-  public TimeValue timeout() {
-    return timeout;
-  }
-
   /** Sets the time after which shards return what they have found; null for the node's default. */
   public BatchSearchRequest timeout(TimeValue value) {
     timeout = value;
     return this;
-  }
-
-  /** Whether to return the hits of some shards if others fail; null for the cluster's default. */
-  public Boolean allowPartialSearchResults() {
-    return allowPartialSearchResults;
   }
 
   /** Sets whether to return the hits of some shards if others fail; null for the default. */
@@ -422,6 +283,38 @@ public final class BatchSearchRequest extends UntypedActionRequest
   public BatchSearchRequest maxConcurrentShardRequests(Integer most) {
     maxConcurrentShardRequests = most;
     return this;
+  }
+
+  /** The parts of the hits' documents to read. */
+  public FetchSpec fetch() {
+    return new FetchSpec(columnar, source, fields);
+  }
+
+  /**
+   * The part of the search that is the same for all shards.
+   *
+   * @param rewritten the filters, as far as this node can rewrite them
+   * @param defaultTimeout used where the request names none
+   * @param defaultAllowPartial likewise
+   * @param nowMillis the time that relative dates in filters refer to
+   */
+  ShardQuery shardQuery(
+      QueryFilters rewritten,
+      TimeValue defaultTimeout,
+      boolean defaultAllowPartial,
+      long nowMillis) {
+    return new ShardQuery(
+        field,
+        vectors,
+        k(),
+        numCandidates(),
+        rewritten,
+        similarity,
+        walk,
+        exact,
+        timeout == null ? defaultTimeout : timeout,
+        allowPartialSearchResults == null ? defaultAllowPartial : allowPartialSearchResults,
+        nowMillis);
   }
 
   @Override

@@ -1,13 +1,12 @@
 package dev.vamana.elasticsearch.search;
 
-import java.io.IOException;
 import java.util.Collections;
 import java.util.Iterator;
 import java.util.Objects;
 import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.action.search.ShardSearchFailure;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.common.collect.Iterators;
-import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.xcontent.ChunkedToXContentHelper;
 import org.elasticsearch.common.xcontent.ChunkedToXContentObject;
@@ -31,7 +30,7 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
   private final boolean timedOut;
   private final Shards shards;
   private final BatchHits hits;
-  private final BatchProfile profile;
+  private final ToXContent profile;
   private final RefCounted references;
 
   /**
@@ -49,24 +48,15 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
    *
    * @param timedOut whether a shard ran out of time and returned what it had
    * @param hits the hits, released with the response
+   * @param profile writes what the batch cost as a field, or null
    * @param breaker the memory charged for the response, released with it
-   */
-  public BatchSearchResponse(
-      TimeValue took, boolean timedOut, Shards shards, BatchHits hits, Releasable breaker) {
-    this(took, timedOut, shards, hits, null, breaker);
-  }
-
-  /**
-   * Makes a response.
-   *
-   * @param profile what the batch cost, or null
    */
   BatchSearchResponse(
       TimeValue took,
       boolean timedOut,
       Shards shards,
       BatchHits hits,
-      BatchProfile profile,
+      ToXContent profile,
       Releasable breaker) {
     this.tookMillis = took.millis();
     this.timedOut = timedOut;
@@ -77,32 +67,10 @@ public final class BatchSearchResponse extends ActionResponse implements Chunked
         LeakTracker.wrap(AbstractRefCounted.of(() -> Releasables.close(hits, breaker)));
   }
 
-  /** Reads what {@link #writeTo} wrote. */
-  public static BatchSearchResponse readFrom(StreamInput in) throws IOException {
-    TimeValue took = TimeValue.timeValueMillis(in.readVLong());
-    boolean timedOut = in.readBoolean();
-    Shards shards =
-        new Shards(
-            in.readVInt(),
-            in.readVInt(),
-            in.readVInt(),
-            in.readArray(ShardSearchFailure::readShardSearchFailure, ShardSearchFailure[]::new));
-    BatchHits hits = BatchHits.readFrom(in);
-    BatchProfile profile = in.readOptionalWriteable(BatchProfile::readFrom);
-    return new BatchSearchResponse(took, timedOut, shards, hits, profile, () -> {});
-  }
-
+  /** Answers stay on the node. */
   @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    out.writeVLong(tookMillis);
-    out.writeBoolean(timedOut);
-    out.writeVInt(shards.total());
-    out.writeVInt(shards.successful());
-    out.writeVInt(shards.skipped());
-    out.writeArray(shards.failures());
-    out.writeBoolean(hits instanceof ColumnarHits);
-    hits.writeTo(out);
-    out.writeOptionalWriteable(profile);
+  public void writeTo(StreamOutput out) {
+    TransportAction.localOnly();
   }
 
   /** How long the search took. */

@@ -2,26 +2,31 @@ package dev.vamana.elasticsearch.search;
 
 import java.util.ArrayList;
 import java.util.Arrays;
+import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Map;
 import java.util.TreeSet;
 import java.util.concurrent.atomic.AtomicIntegerArray;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicLongArray;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.AtomicReferenceArray;
-import java.util.function.Consumer;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.NoShardAvailableActionException;
 import org.elasticsearch.action.search.SearchPhaseExecutionException;
 import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.action.support.RefCountingRunnable;
+import org.elasticsearch.common.util.concurrent.ThrottledIterator;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.SearchShardTarget;
 import org.elasticsearch.search.internal.ShardSearchContextId;
+import org.elasticsearch.xcontent.ToXContent;
 
 /**
- * Runs one batched search on the coordinating node. It queries a copy of every shard, tries the
- * next copy if one fails, merges the hits, and fetches the documents of the merged hits.
+ * Runs one batched search on the coordinating node. It sends the vectors once to each node that has
+ * shards, asks another copy's node for shards that failed, merges the hits of a node as they come,
+ * and fetches the documents of the merged hits.
  *
  * <p>If a copy is lost after its hits have been merged, the run queries all shards again, and asks
  * the next copy of the lost one. Hits of another copy may be others, and so may the merged hits of
@@ -34,11 +39,12 @@ final class BatchSearchRun {
   /** Most indices in a message. */
   private static final int MOST_NAMED = 10;
 
-  private final ShardClient client;
+  private final Nodes nodes;
   private final Elapsed elapsed;
   private final BatchSearchTask task;
   private final List<ShardTargets.Copies> shards;
-  private final ShardTurns turns;
+  private final int nodesTogether;
+  private final int shardsTogether;
   private final ShardQuery query;
   private final FetchSpec fetch;
   private final boolean profile;
@@ -50,35 +56,63 @@ final class BatchSearchRun {
   private final AtomicReferenceArray<ShardSearchContextId> readers;
   private final AtomicIntegerArray copies;
   private final AtomicLongArray fetchNanos;
+  private final AtomicLong mergeNanos = new AtomicLong();
+  private final AtomicReference<Hits> merged = new AtomicReference<>();
+  private final AtomicReference<FetchedDocs> fetchedAtOnce = new AtomicReference<>();
   private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
-  /** The hits of one copy of a shard. */
-  private record Answered(SearchShardTarget target, ShardQueryResponse response) {}
+  /**
+   * The nodes with the shards of one batched search. Listeners are called once, on a thread that
+   * may compute.
+   */
+  interface Nodes {
+
+    /** Whether requests to a node are copied into messages; a node reads its own as they are. */
+    boolean copies(String node);
+
+    /** Searches shards of a node. */
+    void query(String node, NodeQueryRequest request, ActionListener<NodeQueryResponse> listener);
+
+    /** Fetches from the reader that a search has left open, and closes it. */
+    void fetch(
+        String node,
+        ShardFetchRequest request,
+        ActionListener<ShardFetchRequest.Response> listener);
+
+    /** Closes a reader that a search has left open; also when the batched search is cancelled. */
+    void free(String node, ShardSearchContextId reader);
+  }
+
+  /** The outcome of one copy of a shard. */
+  private record Answered(SearchShardTarget target, NodeQueryResponse.Outcome outcome) {}
 
   /**
    * Makes a run.
    *
    * @param elapsed the time since the request arrived
-   * @param turns how many shards are searched at a time
+   * @param nodesTogether how many nodes are sent the vectors at a time
+   * @param shardsTogether how many shards a node searches at a time
    * @param profile whether to answer what the batch cost
    * @param charge memory charge, passed to the response, or closed on failure
    */
   BatchSearchRun(
-      ShardClient client,
+      Nodes nodes,
       Elapsed elapsed,
       BatchSearchTask task,
       List<ShardTargets.Copies> shards,
-      ShardTurns turns,
+      int nodesTogether,
+      int shardsTogether,
       ShardQuery query,
       FetchSpec fetch,
       boolean profile,
       BreakerCharge charge,
       ActionListener<BatchSearchResponse> answer) {
-    this.client = client;
+    this.nodes = nodes;
     this.elapsed = elapsed;
     this.task = task;
     this.shards = shards;
-    this.turns = turns;
+    this.nodesTogether = nodesTogether;
+    this.shardsTogether = shardsTogether;
     this.query = query;
     this.fetch = fetch;
     this.profile = profile;
@@ -101,13 +135,31 @@ final class BatchSearchRun {
   /** Starts the search and returns at once. */
   void start() {
     task.start(query.vectors().count(), shards.size());
-    try (RefCountingRunnable pending = new RefCountingRunnable(completing(this::merge))) {
-      for (int shard = 0; shard < shards.size(); shard++) {
-        if (failures.get(shard) == null) {
-          query(shard, null, pending.acquireListener());
-        }
+    Map<String, List<Integer>> byNode = new LinkedHashMap<>();
+    for (int shard = 0; shard < shards.size(); shard++) {
+      if (failures.get(shard) == null) {
+        assign(shard, null, byNode);
       }
     }
+    ThrottledIterator.run(
+        byNode.entrySet().iterator(),
+        (turn, of) -> query(of.getKey(), of.getValue(), turn::close),
+        nodesTogether,
+        completing(this::fetchMerged));
+  }
+
+  /** Assigns a shard to the node of its next copy, or fails it if there is none. */
+  private void assign(int shard, Exception last, Map<String, List<Integer>> byNode) {
+    ShardTargets.Copies of = shards.get(shard);
+    int copy = copies.get(shard);
+    if (copy < of.nodes().size()) {
+      byNode.computeIfAbsent(of.nodes().get(copy), node -> new ArrayList<>()).add(shard);
+      return;
+    }
+    Exception cause =
+        last == null ? new NoShardAvailableActionException(of.target().shardId()) : last;
+    String node = copy == 0 ? null : of.nodes().get(copy - 1);
+    failures.set(shard, new ShardSearchFailure(cause, target(shard, node)));
   }
 
   private Runnable completing(Step step) {
@@ -121,87 +173,90 @@ final class BatchSearchRun {
     void run() throws Exception;
   }
 
-  private void query(int shard, Exception last, ActionListener<Void> done) {
-    ShardTargets.Copies of = shards.get(shard);
-    int copy = copies.get(shard);
-    if (copy == of.nodes().size()) {
-      Exception cause =
-          last == null ? new NoShardAvailableActionException(of.target().shardId()) : last;
-      String node = copy == 0 ? null : of.nodes().get(copy - 1);
-      failures.set(shard, new ShardSearchFailure(cause, target(shard, node)));
-      done.onResponse(null);
+  /** Asks a node for shards, and other nodes for those that fail there. */
+  private void query(String node, List<Integer> numbers, Runnable done) {
+    long bytes = nodes.copies(node) ? query.vectors().ramBytesUsed() : 0;
+    boolean goesOn =
+        orFail(
+            () -> {
+              failIfEnded();
+              charge.add(bytes);
+            });
+    if (goesOn == false) {
+      done.run();
       return;
     }
-    String node = of.nodes().get(copy);
-    ActionListener<ShardQueryResponse> next =
-        listener(
-            response -> take(shard, node, response),
-            failure -> {
-              boolean noOther = isRefused(failure) || ownFailure.get() != null;
-              copies.set(shard, noOther ? of.nodes().size() : copy + 1);
-              query(shard, failure, done);
-            },
-            done);
-    long bytes = client.copies(node) ? query.vectors().ramBytesUsed() : 0;
-    turns.take(node, bytes, ended -> send(node, bytes, of.target(), next, ended, done));
+    List<ShardTarget> targets = numbers.stream().map(i -> shards.get(i).target()).toList();
+    NodeQueryRequest request =
+        new NodeQueryRequest(query, targets, shardsTogether, shards.size() == 1 ? fetch : null);
+    ActionListener<NodeQueryResponse> listener =
+        new ActionListener<>() {
+          @Override
+          public void onResponse(NodeQueryResponse response) {
+            Map<Integer, Exception> failed = new LinkedHashMap<>();
+            orFail(() -> take(node, numbers, response, failed));
+            retry(failed, done);
+          }
+
+          @Override
+          public void onFailure(Exception failure) {
+            Map<Integer, Exception> all = new LinkedHashMap<>();
+            numbers.forEach(shard -> all.put(shard, failure));
+            retry(all, done);
+          }
+        };
+    nodes.query(node, request, ActionListener.runBefore(listener, () -> charge.release(bytes)));
   }
 
-  /**
-   * Sends a query, unless the run has failed while it waited.
-   *
-   * @param bytes memory of the message, which is charged until the answer comes
-   * @param ended to be run then
-   */
-  private void send(
+  /** Takes the answer of a node, and notes the failed shards. */
+  private void take(
       String node,
-      long bytes,
-      ShardRequest.ShardTarget target,
-      ActionListener<ShardQueryResponse> next,
-      Runnable ended,
-      ActionListener<Void> done) {
+      List<Integer> numbers,
+      NodeQueryResponse response,
+      Map<Integer, Exception> failed) {
+    // noted before anything can fail, since readers have to be closed then
+    for (int i = 0; i < numbers.size(); i++) {
+      int shard = numbers.get(i);
+      NodeQueryResponse.Outcome outcome = response.outcomes().get(i);
+      if (outcome.failure() == null) {
+        answered.set(shard, new Answered(target(shard, node), outcome));
+        readers.set(shard, outcome.reader());
+        task.advance(query.vectors().count());
+      } else {
+        failed.put(shard, outcome.failure());
+      }
+    }
+    Elapsed merging = Elapsed.now();
+    FetchedDocs docs = response.fetched();
+    charge.add(response.hits().ramBytesUsed() + (docs == null ? 0 : docs.ramBytesUsed()));
+    fetchedAtOnce.set(docs);
+    Hits.add(merged, response.hits(), query.k(), charge, task::ensureNotCancelled);
+    mergeNanos.addAndGet(merging.nanos());
+  }
+
+  /** A failure of this node fails the run: no other copy is asked, and no shard is left out. */
+  private boolean orFail(Step step) {
     try {
-      failIfEnded();
-      charge.add(bytes);
+      step.run();
+      return true;
     } catch (Exception e) {
       ownFailure.compareAndSet(null, e);
-      ended.run();
-      done.onResponse(null);
-      return;
+      return false;
     }
-    client.query(
-        node,
-        new ShardQueryRequest(target, query, shards.size() == 1 ? fetch : null),
-        ActionListener.runBefore(
-            next,
-            () -> {
-              charge.release(bytes);
-              ended.run();
-            }));
   }
 
-  /**
-   * A listener that ends a step when it has taken a response. What fails there fails on this node,
-   * and so fails the run: no other copy is asked, and no shard is left out.
-   */
-  private <T> ActionListener<T> listener(
-      Consumer<T> take, Consumer<Exception> failed, ActionListener<Void> done) {
-    return new ActionListener<>() {
-      @Override
-      public void onResponse(T response) {
-        try {
-          take.accept(response);
-        } catch (RuntimeException e) {
-          ownFailure.compareAndSet(null, e);
-        } finally {
-          done.onResponse(null);
-        }
-      }
-
-      @Override
-      public void onFailure(Exception e) {
-        failed.accept(e);
-      }
-    };
+  /** Asks the nodes of the next copies of shards. */
+  private void retry(Map<Integer, Exception> failed, Runnable done) {
+    Map<String, List<Integer>> byNode = new LinkedHashMap<>();
+    failed.forEach(
+        (shard, failure) -> {
+          boolean noOther = isRefused(failure) || ownFailure.get() != null;
+          copies.set(shard, noOther ? shards.get(shard).nodes().size() : copies.get(shard) + 1);
+          assign(shard, failure, byNode);
+        });
+    try (RefCountingRunnable pending = new RefCountingRunnable(done)) {
+      byNode.forEach((node, numbers) -> query(node, numbers, pending.acquire()::close));
+    }
   }
 
   /** Whether all other copies would reject the request, too. */
@@ -210,44 +265,23 @@ final class BatchSearchRun {
     return task.isCancelled() || status == RestStatus.BAD_REQUEST;
   }
 
-  private void take(int shard, String node, ShardQueryResponse response) {
-    // noted before anything can fail, since its reader has to be closed then
-    answered.set(shard, new Answered(target(shard, node), response));
-    readers.set(shard, response.reader());
-    charge.add(
-        response.hits().ramBytesUsed()
-            + (response.fetched() == null ? 0 : response.fetched().ramBytesUsed()));
-    task.advance(query.vectors().count());
-  }
-
   private SearchShardTarget target(int shard, String node) {
     return new SearchShardTarget(node, shards.get(shard).target().shardId(), null);
   }
 
-  private void merge() throws Exception {
+  private void fetchMerged() throws Exception {
     failIfEnded();
     failUnlessEnough("query");
     failIfUnmapped();
-    Elapsed merging = Elapsed.now();
-    List<ShardHits> hits = new ArrayList<>();
-    long found = 0;
-    for (int shard = 0; shard < shards.size(); shard++) {
-      Answered of = answered.get(shard);
-      hits.add(of == null ? null : of.response().hits());
-      found += of == null ? 0 : of.response().hits().docs().length;
-    }
-    int vectors = query.vectors().count();
-    long mergedBytes = MergedHits.ramBytesUsed(found, vectors, query.k());
-    charge.add(mergedBytes);
-    MergedHits merged = MergedHits.of(hits, vectors, query.k(), task::ensureNotCancelled);
-    List<DistinctDocs> docs = merged.distinctDocs(shards.size());
-    forgetHits();
-    long mergeNanos = merging.nanos();
+    Hits hits = merged.get() == null ? Hits.none(query.vectors().count()) : merged.get();
+    long docsBytes = DistinctDocs.ramBytesUsed(hits.docs().length);
+    charge.add(docsBytes);
+    List<DistinctDocs> docs = hits.distinctDocs(shards.size());
     try (RefCountingRunnable pending =
-        new RefCountingRunnable(completing(() -> respond(merged, mergedBytes, mergeNanos)))) {
+        new RefCountingRunnable(completing(() -> respond(hits, hits.ramBytesUsed() + docsBytes)))) {
       for (int shard = 0; shard < shards.size(); shard++) {
         if (answered.get(shard) != null) {
-          fetch(shard, answered.get(shard), docs.get(shard), pending.acquireListener());
+          fetch(shard, answered.get(shard), docs.get(shard), pending.acquire()::close);
         }
       }
     }
@@ -258,7 +292,7 @@ final class BatchSearchRun {
     TreeSet<String> indices = new TreeSet<>();
     for (int shard = 0; shard < shards.size(); shard++) {
       Answered found = answered.get(shard);
-      if (found == null || found.response().mapped()) {
+      if (found == null || found.outcome().mapped()) {
         return;
       }
       indices.add(found.target().getShardId().getIndexName());
@@ -273,52 +307,46 @@ final class BatchSearchRun {
     }
   }
 
-  private void forgetHits() {
-    for (int shard = 0; shard < shards.size(); shard++) {
-      Answered found = answered.get(shard);
-      if (found != null) {
-        answered.set(shard, new Answered(found.target(), found.response().withoutHits()));
-        charge.release(found.response().hits().ramBytesUsed());
-      }
-    }
-  }
-
-  private void fetch(int shard, Answered found, DistinctDocs docs, ActionListener<Void> done) {
-    if (found.response().fetched() != null) {
-      fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, found.response().fetched()));
-      done.onResponse(null);
-      return;
-    }
-    if (docs.docs().length == 0) {
+  private void fetch(int shard, Answered found, DistinctDocs docs, Runnable done) {
+    FetchedDocs atOnce = docs.docs().length == 0 ? FetchedDocs.NONE : fetchedAtOnce.get();
+    if (atOnce != null) {
       free(shard);
-      FetchedDocs none = new FetchedDocs(DocIds.of(), null);
-      fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, none));
-      done.onResponse(null);
+      fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, atOnce));
+      done.run();
       return;
     }
-    ShardFetchRequest request = fetchRequest(shard, found.response().reader(), docs.docs());
+    ShardFetchRequest request =
+        new ShardFetchRequest(
+            shards.get(shard).target(),
+            readers.get(shard),
+            docs.docs(),
+            fetch,
+            query.nowMillis(),
+            BatchInLog.numbers(query));
     Elapsed fetching = Elapsed.now();
-    client.fetch(
+    nodes.fetch(
         found.target().getNodeId(),
         request,
-        listener(
-            response -> {
-              readers.set(shard, null);
-              fetched.set(shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
-              fetchNanos.set(shard, fetching.nanos());
-              charge.add(response.fetched().ramBytesUsed());
-            },
-            failure -> {
-              failures.set(shard, new ShardSearchFailure(failure, found.target()));
-              boolean isLost = LostCopy.isCauseOf(failure);
-              copies.set(shard, isLost ? copies.get(shard) + 1 : shards.get(shard).nodes().size());
-              free(shard);
-              done.onResponse(null);
-            },
+        ActionListener.runAfter(
+            ActionListener.wrap(
+                response -> {
+                  readers.set(shard, null);
+                  fetched.set(
+                      shard, new HitsBuilder.Fetched(found.target(), docs, response.fetched()));
+                  fetchNanos.set(shard, fetching.nanos());
+                  orFail(() -> charge.add(response.fetched().ramBytesUsed()));
+                },
+                failure -> {
+                  failures.set(shard, new ShardSearchFailure(failure, found.target()));
+                  boolean isLost = LostCopy.isCauseOf(failure);
+                  copies.set(
+                      shard, isLost ? copies.get(shard) + 1 : shards.get(shard).nodes().size());
+                  free(shard);
+                }),
             done));
   }
 
-  private void respond(MergedHits merged, long mergedBytes, long mergeNanos) throws Exception {
+  private void respond(Hits hits, long mergedBytes) throws Exception {
     failIfEnded();
     if (takeBackLost()) {
       charge.release(mergedBytes + forgetAnswers());
@@ -330,11 +358,11 @@ final class BatchSearchRun {
     boolean timedOut = false;
     for (int shard = 0; shard < shards.size(); shard++) {
       parts.add(fetched.get(shard));
-      timedOut |= answered.get(shard) != null && answered.get(shard).response().timedOut();
+      timedOut |= answered.get(shard) != null && answered.get(shard).outcome().timedOut();
     }
-    HitsBuilder builder = new HitsBuilder(merged, parts);
+    HitsBuilder builder = new HitsBuilder(hits, parts);
     charge.add(builder.ramBytesUsed(fetch.idsOnly()));
-    BatchHits hits = fetch.idsOnly() ? builder.columnar() : builder.standard();
+    BatchHits built = fetch.idsOnly() ? builder.columnar() : builder.standard();
     charge.release(mergedBytes);
     ShardSearchFailure[] failed = failed();
     BatchSearchResponse response =
@@ -342,8 +370,8 @@ final class BatchSearchRun {
             elapsed.time(),
             timedOut,
             new BatchSearchResponse.Shards(shards.size(), shards.size() - failed.length, 0, failed),
-            hits,
-            profile ? profile(mergeNanos) : null,
+            built,
+            profile ? profile() : null,
             charge);
     ActionListener.respondAndRelease(answer, response);
   }
@@ -369,22 +397,30 @@ final class BatchSearchRun {
       answered.set(shard, null);
       fetchNanos.set(shard, 0);
     }
+    merged.set(null);
+    mergeNanos.set(0);
     return bytes;
   }
 
-  private BatchProfile profile(long mergeNanos) {
-    List<BatchProfile.OfShard> profiles = new ArrayList<>();
+  /** What the batch cost the shards that answered, and this node. */
+  private ToXContent profile() {
+    Map<String, ShardProfile> profiles = new LinkedHashMap<>();
     for (int shard = 0; shard < shards.size(); shard++) {
       Answered of = answered.get(shard);
       if (of != null) {
-        ShardProfile cost = of.response().profile();
-        profiles.add(
-            new BatchProfile.OfShard(
-                of.target().toString(),
-                fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard))));
+        ShardProfile cost = of.outcome().profile();
+        profiles.put(
+            of.target().toString(),
+            fetchNanos.get(shard) == 0 ? cost : cost.withFetch(fetchNanos.get(shard)));
       }
     }
-    return new BatchProfile(profiles, mergeNanos);
+    return (json, params) -> {
+      json.startObject("profile").startArray("shards");
+      for (Map.Entry<String, ShardProfile> of : profiles.entrySet()) {
+        of.getValue().write(json, of.getKey());
+      }
+      return json.endArray().field("merge_nanos", mergeNanos.get()).endObject();
+    };
   }
 
   private ShardSearchFailure[] failed() {
@@ -439,13 +475,7 @@ final class BatchSearchRun {
   private void free(int shard) {
     ShardSearchContextId reader = readers.getAndSet(shard, null);
     if (reader != null) {
-      client.free(
-          answered.get(shard).target().getNodeId(), fetchRequest(shard, reader, new int[0]));
+      nodes.free(answered.get(shard).target().getNodeId(), reader);
     }
-  }
-
-  private ShardFetchRequest fetchRequest(int shard, ShardSearchContextId reader, int[] docs) {
-    return new ShardFetchRequest(
-        shards.get(shard).target(), reader, docs, fetch, query.nowMillis(), BatchSummary.of(query));
   }
 }

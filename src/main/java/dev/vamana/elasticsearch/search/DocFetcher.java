@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import org.elasticsearch.action.ActionListener;
@@ -16,12 +17,10 @@ import org.elasticsearch.search.internal.ShardSearchRequest;
 final class DocFetcher {
 
   private final SearchService service;
-  private final SearchThreads threads;
   private final IdCache ids;
 
-  DocFetcher(SearchService service, SearchThreads threads, IdCache ids) {
+  DocFetcher(SearchService service, IdCache ids) {
     this.service = service;
-    this.threads = threads;
     this.ids = ids;
   }
 
@@ -31,18 +30,18 @@ final class DocFetcher {
    * there.
    *
    * @param charge charged for what is read
+   * @param threads read ids
    */
   void fetch(
       ShardFetchRequest request,
       BatchSearchTask task,
       BreakerCharge charge,
+      Workers threads,
       ActionListener<FetchedDocs> answer) {
     if (request.docs().length == 0) {
-      FetchedDocs.Content[] contents =
-          request.fetch().idsOnly() ? null : new FetchedDocs.Content[0];
-      answer.onResponse(new FetchedDocs(DocIds.of(), contents));
+      answer.onResponse(FetchedDocs.NONE);
     } else if (request.fetch().idsOnly()) {
-      ActionListener.completeWith(answer, () -> ids(request, task, charge));
+      ActionListener.completeWith(answer, () -> ids(request, task, charge, threads));
     } else {
       service.executeFetchPhase(
           standardRequest(request),
@@ -57,7 +56,8 @@ final class DocFetcher {
     }
   }
 
-  private FetchedDocs ids(ShardFetchRequest request, BatchSearchTask task, BreakerCharge charge)
+  private FetchedDocs ids(
+      ShardFetchRequest request, BatchSearchTask task, BreakerCharge charge, Workers threads)
       throws IOException {
     try (OpenShard shard =
         OpenShard.of(service, request.target().shardId(), request.reader(), task)) {
@@ -77,11 +77,11 @@ final class DocFetcher {
       ids[i] = hits[i].getId();
       contents[i] = FetchedDocs.Content.of(hits[i]);
     }
-    return new FetchedDocs(DocIds.of(ids), contents);
+    return new FetchedDocs(ids, contents);
   }
 
   private static ShardFetchSearchRequest standardRequest(ShardFetchRequest request) {
-    ShardRequest.ShardTarget target = request.target();
+    ShardTarget target = request.target();
     SearchSourceBuilder source = BatchInLog.source(request.batch());
     if (request.fetch().source() != null) {
       source.fetchSource(request.fetch().source());

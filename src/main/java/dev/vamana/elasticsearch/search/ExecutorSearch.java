@@ -22,6 +22,7 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
 import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
+import org.elasticsearch.search.vectors.RescoreKnnVectorQuery;
 import org.elasticsearch.search.vectors.VectorSimilarityQuery;
 
 /**
@@ -46,7 +47,7 @@ final class ExecutorSearch {
 
   /**
    * Makes a search by the node's executor. Returns null if there is no executor, if a segment is
-   * not in this plugin's format, or if a query is not a plain one without rescoring.
+   * not in this plugin's format, or if a query is of another kind.
    *
    * @param searcher its timeout ends the search
    * @param queries queries of one field, by the name that segments have it under
@@ -79,9 +80,14 @@ final class ExecutorSearch {
     return executor.name();
   }
 
-  /** The query without its minimum score. */
+  /**
+   * The query without its minimum score, and without the exact scores of more hits than wanted,
+   * which fields of quantized types have: the executor's scores are exact.
+   */
   private static Query plain(Query query) {
-    return query instanceof VectorSimilarityQuery threshold ? threshold.getInnerKnnQuery() : query;
+    Query inner =
+        query instanceof VectorSimilarityQuery threshold ? threshold.getInnerKnnQuery() : query;
+    return inner instanceof RescoreKnnVectorQuery rescored ? rescored.innerQuery() : inner;
   }
 
   /**

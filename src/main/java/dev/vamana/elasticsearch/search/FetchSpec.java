@@ -15,13 +15,8 @@ import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
  * @param source the parts of the source, or null for the default
  * @param fields the fields
  */
-record FetchSpec(boolean idsOnly, FetchSourceContext source, List<FieldAndFormat> fields)
+public record FetchSpec(boolean idsOnly, FetchSourceContext source, List<FieldAndFormat> fields)
     implements Writeable {
-
-  /** Returns what a request asks for. */
-  static FetchSpec of(BatchSearchRequest request) {
-    return new FetchSpec(request.columnar(), request.source(), request.fields());
-  }
 
   static FetchSpec readFrom(StreamInput in) throws IOException {
     return new FetchSpec(

@@ -19,7 +19,10 @@ import org.elasticsearch.search.SearchHit;
  * @param ids ids of the documents
  * @param contents the other parts; null if only ids were requested
  */
-record FetchedDocs(DocIds ids, Content[] contents) implements Writeable {
+record FetchedDocs(String[] ids, Content[] contents) implements Writeable {
+
+  /** The parts of no documents. */
+  static final FetchedDocs NONE = new FetchedDocs(new String[0], new Content[0]);
 
   /** Approximate bytes of an id with its object. */
   static final int ID_BYTES = 64;
@@ -70,8 +73,8 @@ record FetchedDocs(DocIds ids, Content[] contents) implements Writeable {
   }
 
   static FetchedDocs readFrom(StreamInput in) throws IOException {
-    DocIds ids = DocIds.readFrom(in);
-    Content[] contents = in.readBoolean() ? new Content[ids.size()] : null;
+    String[] ids = in.readStringArray();
+    Content[] contents = in.readBoolean() ? new Content[ids.length] : null;
     if (contents != null) {
       for (int i = 0; i < contents.length; i++) {
         contents[i] = Content.readFrom(in);
@@ -82,7 +85,7 @@ record FetchedDocs(DocIds ids, Content[] contents) implements Writeable {
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
-    ids.writeTo(out);
+    out.writeStringArray(ids);
     out.writeBoolean(contents != null);
     if (contents != null) {
       for (Content content : contents) {
@@ -93,7 +96,7 @@ record FetchedDocs(DocIds ids, Content[] contents) implements Writeable {
 
   /** Approximate memory of these documents in bytes. */
   long ramBytesUsed() {
-    long bytes = (long) ids.size() * ID_BYTES;
+    long bytes = (long) ids.length * ID_BYTES;
     if (contents != null) {
       for (Content content : contents) {
         bytes +=

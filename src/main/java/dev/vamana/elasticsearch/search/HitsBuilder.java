@@ -14,13 +14,13 @@ final class HitsBuilder {
   /** Approximate bytes of a hit in the standard form, with its reference. */
   private static final int STANDARD_BYTES = 256;
 
-  /** Bytes of a hit in columns: the number of its id, its score and its index. */
-  private static final int COLUMN_BYTES = 3 * Integer.BYTES;
+  /** Bytes of a hit in columns: the reference to its id, its score and its index. */
+  private static final int COLUMN_BYTES = 4 * Integer.BYTES;
 
   /** Approximate bytes of a query without its hits. */
   private static final int QUERY_BYTES = 128;
 
-  private final MergedHits merged;
+  private final Hits merged;
   private final List<Fetched> shards;
 
   /**
@@ -41,7 +41,7 @@ final class HitsBuilder {
    *
    * @param shards one entry per shard; null for failed shards, whose hits are left out
    */
-  HitsBuilder(MergedHits merged, List<Fetched> shards) {
+  HitsBuilder(Hits merged, List<Fetched> shards) {
     this.merged = merged;
     this.shards = shards;
   }
@@ -51,18 +51,8 @@ final class HitsBuilder {
     long hits = merged.docs().length;
     long copied = shards.contains(null) ? hits : 0;
     return columnar
-        ? (hits + copied) * COLUMN_BYTES + copiedIds() + (long) merged.ends().length * Integer.BYTES
+        ? (hits + copied) * COLUMN_BYTES + (long) merged.ends().length * Integer.BYTES
         : hits * STANDARD_BYTES + (long) merged.ends().length * QUERY_BYTES;
-  }
-
-  /** Bytes of the ids of several shards, which are copied into one list. */
-  private long copiedIds() {
-    return shards.size() == 1
-        ? 0
-        : shards.stream()
-            .filter(shard -> shard != null)
-            .mapToLong(shard -> shard.docs().ids().ramBytesUsed())
-            .sum();
   }
 
   /** Builds the hits in the form of the standard search. */
@@ -88,31 +78,12 @@ final class HitsBuilder {
     int doc = merged.docs()[i];
     int position = shard.position(doc);
     FetchedDocs.Content content = shard.docs().contents()[position];
-    SearchHit hit = SearchHit.unpooled(doc, shard.docs().ids().get(position));
+    SearchHit hit = SearchHit.unpooled(doc, shard.docs().ids()[position]);
     hit.score(merged.scores()[i]);
     hit.shard(shard.target());
     hit.sourceRef(content.source());
     hit.addDocumentFields(content.fields(), content.metadata());
     return hit;
-  }
-
-  /**
-   * Returns the ids of all shards.
-   *
-   * @param first receives the position of each shard's first id
-   */
-  private DocIds ids(int[] first) {
-    List<DocIds> parts = new ArrayList<>();
-    int count = 0;
-    for (int shard = 0; shard < first.length; shard++) {
-      first[shard] = count;
-      if (shards.get(shard) != null) {
-        DocIds ids = shards.get(shard).docs().ids();
-        parts.add(ids);
-        count += ids.size();
-      }
-    }
-    return DocIds.concat(parts);
   }
 
   /** Builds the hits as columns. */
@@ -125,19 +96,16 @@ final class HitsBuilder {
             .toArray(String[]::new);
     int[] indexOf = indices.length > 1 ? new int[merged.docs().length] : null;
     int[] ends = new int[merged.ends().length];
-    int[] firstId = new int[shards.size()];
-    DocIds ids = ids(firstId);
-    int[] idOf = new int[merged.docs().length];
-    float[] scores = new float[idOf.length];
+    String[] ids = new String[merged.docs().length];
+    float[] scores = new float[ids.length];
     int count = 0;
     for (int query = 0; query < ends.length; query++) {
       for (int i = merged.start(query); i < merged.ends()[query]; i++) {
-        int number = merged.shards()[i];
-        Fetched shard = shards.get(number);
+        Fetched shard = shards.get(merged.shards()[i]);
         if (shard == null) {
           continue;
         }
-        idOf[count] = firstId[number] + shard.position(merged.docs()[i]);
+        ids[count] = shard.docs().ids()[shard.position(merged.docs()[i])];
         scores[count] = merged.scores()[i];
         if (indexOf != null) {
           indexOf[count] = Arrays.asList(indices).indexOf(shard.target().getIndex());
@@ -146,11 +114,10 @@ final class HitsBuilder {
       }
       ends[query] = count;
     }
-    boolean all = count == idOf.length;
+    boolean all = count == ids.length;
     return new ColumnarHits(
         ends,
-        ids,
-        all ? idOf : Arrays.copyOf(idOf, count),
+        all ? ids : Arrays.copyOf(ids, count),
         all ? scores : Arrays.copyOf(scores, count),
         indexOf == null ? null : indices,
         all || indexOf == null ? indexOf : Arrays.copyOf(indexOf, count));

@@ -1,22 +1,15 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
-import org.apache.lucene.index.FieldInfo;
-import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
-import org.apache.lucene.index.StoredFieldDataInput;
-import org.apache.lucene.index.StoredFieldVisitor;
-import org.apache.lucene.index.StoredFields;
-import org.apache.lucene.util.ArrayUtil;
-import org.elasticsearch.common.lucene.index.SequentialStoredFieldsLeafReader;
 import org.elasticsearch.index.fieldvisitor.LeafStoredFieldLoader;
 import org.elasticsearch.index.fieldvisitor.StoredFieldLoader;
-import org.elasticsearch.index.mapper.IdFieldMapper;
 import org.elasticsearch.index.mapper.IdLoader;
 import org.elasticsearch.index.mapper.MapperService;
 
@@ -30,10 +23,15 @@ final class IdReader {
   private static final int DENSE_GAP = 16;
 
   private final IdLoader ids;
-  private final SearchThreads threads;
+  private final Workers threads;
   private final IdCache cache;
 
-  IdReader(MapperService mapperService, SearchThreads threads, IdCache cache) {
+  /**
+   * A range of positions in the array of documents, all from one segment, which one thread reads.
+   */
+  private record Run(LeafReaderContext leaf, int start, int end) {}
+
+  IdReader(MapperService mapperService, Workers threads, IdCache cache) {
     this.threads = threads;
     this.cache = cache;
     this.ids = IdLoader.create(mapperService.getIndexSettings(), mapperService.mappingLookup());
@@ -45,93 +43,45 @@ final class IdReader {
    * @param docs documents in ascending order
    * @return one id per document
    */
-  DocIds read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
+  String[] read(List<LeafReaderContext> leaves, int[] docs) throws IOException {
     List<Run> runs = runs(leaves, docs);
-    DocIds[] read = new DocIds[runs.size()];
-    threads.forEach(read.length, 1, i -> read[i] = read(runs.get(i), docs));
-    return DocIds.concat(List.of(read));
+    String[] read = new String[docs.length];
+    threads.forEach(0, runs.size(), 1, () -> i -> read(runs.get(i), docs, read), AbortCheck.NEVER);
+    return read;
   }
 
-  private DocIds read(Run run, int[] docs) throws IOException {
+  private void read(Run run, int[] docs, String[] read) throws IOException {
     int[] inLeaf = new int[run.end() - run.start()];
     for (int i = 0; i < inLeaf.length; i++) {
       inLeaf[i] = docs[run.start() + i] - run.leaf().docBase;
     }
-    int span = inLeaf[inLeaf.length - 1] - inLeaf[0];
-    boolean dense = (long) inLeaf.length * DENSE_GAP > span;
-    DocIds.Builder read = new DocIds.Builder(inLeaf.length);
-    if (ids instanceof IdLoader.StoredIdLoader) {
-      SegmentIds whole = cache.get(run.leaf().reader(), inLeaf.length);
-      if (whole != null) {
-        for (int doc : inLeaf) {
-          if (whole.addTo(read, doc) == false) {
-            throw new IllegalStateException(noId(doc, run));
-          }
-        }
-        return read.build();
-      }
-      StoredFields fields = storedFields(run.leaf().reader(), dense);
-      StoredId visitor = new StoredId(read);
-      for (int i = 0; i < inLeaf.length; i++) {
-        visitor.found = false;
-        fields.document(inLeaf[i], visitor);
-        if (read.size() != i + 1) {
-          throw new IllegalStateException(noId(inLeaf[i], run));
-        }
-      }
-      return read.build();
+    SegmentIds whole =
+        ids instanceof IdLoader.StoredIdLoader
+            ? cache.get(run.leaf().reader(), inLeaf.length)
+            : null;
+    if (whole == null) {
+      readSingly(run, inLeaf, read);
+      return;
     }
+    for (int i = 0; i < inLeaf.length; i++) {
+      String id = whole.get(inLeaf[i]);
+      if (id == null) {
+        throw new IllegalStateException(
+            "document " + inLeaf[i] + " of segment " + run.leaf() + " has no stored id");
+      }
+      read[run.start() + i] = id;
+    }
+  }
+
+  /** Reads ids one by one, as the fetch phase does. */
+  private void readSingly(Run run, int[] inLeaf, String[] read) throws IOException {
+    boolean dense = (long) inLeaf.length * DENSE_GAP > inLeaf[inLeaf.length - 1] - inLeaf[0];
     LeafStoredFieldLoader stored =
         StoredFieldLoader.create(false, Set.of(), dense).getLoader(run.leaf(), inLeaf);
-    IdLoader.Leaf leafIds = ids.leaf(stored, run.leaf().reader(), inLeaf);
+    IdLoader.Leaf loaded = ids.leaf(stored, run.leaf().reader(), inLeaf);
     for (int i = 0; i < inLeaf.length; i++) {
       stored.advanceTo(inLeaf[i]);
-      byte[] id = leafIds.getId(inLeaf[i]).getBytes(StandardCharsets.UTF_8);
-      read.add(id, 0, id.length);
-    }
-    return read.build();
-  }
-
-  private static String noId(int doc, Run run) {
-    return "document " + doc + " of segment " + run.leaf() + " has no stored id";
-  }
-
-  private static StoredFields storedFields(LeafReader reader, boolean dense) throws IOException {
-    return dense && reader instanceof SequentialStoredFieldsLeafReader sequential
-        ? sequential.getSequentialStoredFieldsReader()
-        : reader.storedFields();
-  }
-
-  /** Adds the stored ids of documents, one of each. */
-  private static final class StoredId extends StoredFieldVisitor {
-    private final DocIds.Builder read;
-    private byte[] stored = new byte[64];
-    private boolean found;
-
-    StoredId(DocIds.Builder read) {
-      this.read = read;
-    }
-
-    @Override
-    public Status needsField(FieldInfo field) {
-      if (found) {
-        return Status.STOP;
-      }
-      return field.name.equals(IdFieldMapper.NAME) ? Status.YES : Status.NO;
-    }
-
-    @Override
-    public void binaryField(FieldInfo field, StoredFieldDataInput value) throws IOException {
-      stored = ArrayUtil.grow(stored, value.length());
-      value.in().readBytes(stored, 0, value.length());
-      read.addStored(stored, 0, value.length());
-      found = true;
-    }
-
-    @Override
-    public void binaryField(FieldInfo field, byte[] value) {
-      read.addStored(value, 0, value.length);
-      found = true;
+      read[run.start() + i] = loaded.getId(inLeaf[i]);
     }
   }
 
@@ -148,9 +98,4 @@ final class IdReader {
     }
     return runs;
   }
-
-  /**
-   * A range of positions in the array of documents, all from one segment, which one thread reads.
-   */
-  private record Run(LeafReaderContext leaf, int start, int end) {}
 }

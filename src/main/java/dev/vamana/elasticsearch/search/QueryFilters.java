@@ -45,12 +45,13 @@ record QueryFilters(List<QueryBuilder> distinct, int[] groupOf)
 
   static QueryFilters readFrom(StreamInput in) throws IOException {
     return new QueryFilters(
-        BatchSearchRequest.readFilters(in), in.readBoolean() ? in.readVIntArray() : null);
+        in.readCollectionAsList(from -> from.readOptionalNamedWriteable(QueryBuilder.class)),
+        in.readBoolean() ? in.readVIntArray() : null);
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
-    BatchSearchRequest.writeFilters(out, distinct);
+    out.writeCollection(distinct, StreamOutput::writeOptionalNamedWriteable);
     out.writeBoolean(groupOf != null);
     if (groupOf != null) {
       out.writeVIntArray(groupOf);

@@ -11,6 +11,7 @@ import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.BytesRef;
 import org.elasticsearch.index.mapper.IdFieldMapper;
+import org.elasticsearch.index.mapper.Uid;
 
 /**
  * The ids of all documents of a segment, as Elasticsearch stores them: 4 bytes a document, and the
@@ -81,22 +82,20 @@ final class SegmentIds {
   }
 
   /**
-   * Adds the id of a document.
+   * Returns the id of a document, or null if it has none.
    *
    * @param doc in the segment
-   * @return false if the document has none
    */
-  boolean addTo(DocIds.Builder ids, int doc) {
+  String get(int doc) {
     int start = starts[doc];
     if (start == NONE) {
-      return false;
+      return null;
     }
     int size = bytes[start++];
     if (size < 0) {
       size = ((size & SHORT) << 8) | (bytes[start++] & 0xff);
     }
-    ids.addStored(bytes, start, size);
-    return true;
+    return Uid.decodeId(bytes, start, size);
   }
 
   /** Memory in bytes. */

@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
  * What a batch cost one shard.
@@ -45,5 +46,22 @@ record ShardProfile(
   /** Returns this profile with the time to read documents. */
   ShardProfile withFetch(long nanos) {
     return new ShardProfile(searchedBy, segments, hits, waitNanos, searchNanos, nanos);
+  }
+
+  /**
+   * Writes the profile as an object.
+   *
+   * @param id node, index and number of the shard
+   */
+  void write(XContentBuilder json, String id) throws IOException {
+    json.startObject();
+    json.field("id", id);
+    json.field("searched_by", searchedBy);
+    json.field("segments", segments);
+    json.field("hits", hits);
+    json.field("wait_nanos", waitNanos);
+    json.field("search_nanos", searchNanos);
+    json.field("fetch_nanos", fetchNanos);
+    json.endObject();
   }
 }

@@ -44,7 +44,7 @@ record ShardQuery(
         in.readVInt(),
         QueryFilters.readFrom(in),
         in.readOptionalFloat(),
-        BatchSearchRequest.readWalk(in),
+        new WalkChange(in.readVInt(), in.readVInt(), in.readVInt()),
         in.readBoolean(),
         in.readOptionalTimeValue(),
         in.readBoolean(),
@@ -59,7 +59,9 @@ record ShardQuery(
     out.writeVInt(numCandidates);
     filters.writeTo(out);
     out.writeOptionalFloat(similarity);
-    BatchSearchRequest.writeWalk(out, walk);
+    out.writeVInt(walk.beamWidth());
+    out.writeVInt(walk.parents());
+    out.writeVInt(walk.rerankDepth());
     out.writeBoolean(exact);
     out.writeOptionalTimeValue(timeout);
     out.writeBoolean(allowPartial);

@@ -3,14 +3,27 @@ package dev.vamana.elasticsearch.search;
 import dev.vamana.elasticsearch.monitor.ShardFailures;
 import dev.vamana.elasticsearch.monitor.recall.RecallSampler;
 import dev.vamana.search.WalkChange;
+import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.BitSet;
+import java.util.List;
 import java.util.concurrent.Executor;
+import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.AtomicReferenceArray;
 import java.util.function.BooleanSupplier;
+import java.util.function.Function;
+import java.util.stream.IntStream;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionRunnable;
+import org.elasticsearch.common.util.concurrent.ThrottledIterator;
+import org.elasticsearch.core.Releasable;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.query.Rewriteable;
 import org.elasticsearch.index.query.SearchExecutionContext;
+import org.elasticsearch.index.shard.IndexShard;
+import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.indices.ExecutorSelector;
 import org.elasticsearch.search.SearchService;
 import org.elasticsearch.search.SearchShardTarget;
 import org.elasticsearch.search.internal.ShardSearchContextId;
@@ -29,218 +42,302 @@ import org.elasticsearch.threadpool.ThreadPool;
  */
 final class ShardSearches {
 
-  /** The checkpoint of a search that waits for no operation to become visible. */
-  static final long NO_CHECKPOINT = -2;
-
   private final SearchService service;
   private final ThreadPool threadPool;
-  private final SearchThreads threads;
+  private final ExecutorSelector executors;
+  private final Function<Executor, Workers> workers;
   private final DocFetcher fetcher;
   private final RecallSampler recall;
 
+  /**
+   * Makes the searches of a node.
+   *
+   * @param executors names the pools of system indices
+   * @param workers makes the threads of a pool that one search may use
+   */
   ShardSearches(
       SearchService service,
       ThreadPool threadPool,
-      SearchThreads threads,
+      ExecutorSelector executors,
+      Function<Executor, Workers> workers,
       RecallSampler recall,
       IdCache ids) {
     this.service = service;
     this.threadPool = threadPool;
-    this.threads = threads;
+    this.executors = executors;
+    this.workers = workers;
     this.recall = recall;
-    this.fetcher = new DocFetcher(service, threads, ids);
+    this.fetcher = new DocFetcher(service, ids);
   }
 
-  /** Searches a shard, and fetches the hits if the request asks for it. Returns at once. */
+  /** Searches shards, and fetches the hits if the request asks for it. Returns at once. */
   void query(
-      ShardQueryRequest request,
-      BatchSearchTask task,
-      ActionListener<ShardQueryResponse> listener) {
-    ActionListener<ShardQueryResponse> answer = failing(request.target(), listener);
-    task.start(request.query().vectors().count(), 1);
-    Elapsed elapsed = Elapsed.now();
-    Rewriteable.rewriteAndFetch(
-        request.query().filters(),
-        service.getIndicesService().getDataRewriteContext(request.query()::nowMillis),
-        searchPool(),
-        answer.delegateFailureAndWrap(
-            (next, filters) ->
-                open(
-                    request.target(),
-                    task,
-                    next.delegateFailureAndWrap(
-                        (last, reader) ->
-                            queryReader(reader, request, filters, task, elapsed, last)))));
-  }
-
-  /** Fetches documents, on this thread and others, and closes the reader. */
-  void fetch(
-      ShardFetchRequest request,
-      BatchSearchTask task,
-      ActionListener<ShardFetchResponse> listener) {
-    ActionListener<ShardFetchResponse> answer = failing(request.target(), listener);
-    task.start(0, 1);
+      NodeQueryRequest request, BatchSearchTask task, ActionListener<NodeQueryResponse> listener) {
+    task.start(request.query().vectors().count(), request.shards().size());
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
-    ActionListener<ShardFetchResponse> freeing =
-        ActionListener.releaseAfter(
-            ActionListener.runBefore(answer, () -> service.freeReaderContext(request.reader())),
-            charge);
     ActionListener.run(
-        freeing, next -> fetcher.fetch(request, task, charge, next.map(ShardFetchResponse::new)));
-  }
-
-  /** Makes a listener that fails a shard of this node if its files are corrupt. */
-  private <T> ActionListener<T> failing(
-      ShardRequest.ShardTarget target, ActionListener<T> listener) {
-    return listener.delegateResponse(
-        (next, failure) -> {
-          ShardFailures.failIfCorrupt(
-              service.getIndicesService().getShardOrNull(target.shardId()), failure);
-          next.onFailure(failure);
+        ActionListener.releaseAfter(listener, charge),
+        answer -> {
+          charge.add(request.query().vectors().ramBytesUsed());
+          Rewriteable.rewriteAndFetch(
+              request.query().filters(),
+              service.getIndicesService().getDataRewriteContext(request.query()::nowMillis),
+              threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION),
+              answer.delegateFailureAndWrap(
+                  (next, filters) ->
+                      new NodeSearch(request, request.query().with(filters), task, charge)
+                          .start(next)));
         });
   }
 
-  private Executor searchPool() {
-    return threadPool.executor(ThreadPool.Names.SEARCH);
-  }
-
-  private void open(
-      ShardRequest.ShardTarget target,
+  /** Fetches documents, on a thread of the shard's pool and others, and closes the reader. */
+  void fetch(
+      ShardFetchRequest request,
       BatchSearchTask task,
-      ActionListener<ShardSearchContextId> answer) {
-    TimeValue keepAlive = TimeValue.timeValueMillis(service.getDefaultKeepAliveInMillis());
-    service.openReaderContext(target.shardId(), keepAlive, task, target.splits(), answer);
-  }
-
-  private void queryReader(
-      ShardSearchContextId reader,
-      ShardQueryRequest request,
-      QueryFilters filters,
-      BatchSearchTask task,
-      Elapsed elapsed,
-      ActionListener<ShardQueryResponse> answer) {
+      ActionListener<ShardFetchRequest.Response> listener) {
+    task.start(0, 1);
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
-    ActionListener<ShardQueryResponse> closing =
+    ActionListener<FetchedDocs> freeing =
         ActionListener.releaseAfter(
-            ActionListener.wrap(
-                response -> {
-                  if (response.reader() == null) {
-                    service.freeReaderContext(reader);
-                  }
-                  answer.onResponse(response);
-                },
-                failure -> {
-                  service.freeReaderContext(reader);
-                  answer.onFailure(failure);
-                }),
+            ActionListener.runBefore(
+                listener
+                    .<FetchedDocs>map(ShardFetchRequest.Response::new)
+                    .delegateResponse(
+                        (next, failure) -> {
+                          failIfCorrupt(request.target(), failure);
+                          next.onFailure(failure);
+                        }),
+                () -> service.freeReaderContext(request.reader())),
             charge);
-    searchPool()
-        .execute(
-            ActionRunnable.wrap(
-                closing,
-                next -> {
-                  // several shards of this node may share the vectors or have copies; each
-                  // counts them in full
-                  charge.add(request.query().vectors().ramBytesUsed());
-                  ShardQueryResponse found =
-                      search(reader, request, filters, task, charge, elapsed);
-                  if (request.fetch() == null) {
-                    next.onResponse(found);
-                    return;
-                  }
-                  charge.add(DistinctDocs.ramBytesUsed(found.hits().docs().length));
-                  ShardFetchRequest fetch =
-                      new ShardFetchRequest(
-                          request.target(),
-                          reader,
-                          found.hits().distinctDocs(),
-                          request.fetch(),
-                          request.query().nowMillis(),
-                          BatchSummary.of(request.query()));
-                  Elapsed fetching = Elapsed.now();
-                  fetcher.fetch(
-                      fetch, task, charge, next.map(docs -> found.with(docs, fetching.nanos())));
-                }));
+    ActionListener.run(
+        freeing,
+        answer -> {
+          Executor pool = pool(shard(request.target().shardId()));
+          pool.execute(
+              ActionRunnable.wrap(
+                  answer, next -> fetcher.fetch(request, task, charge, workers.apply(pool), next)));
+        });
   }
 
-  private ShardQueryResponse search(
-      ShardSearchContextId reader,
-      ShardQueryRequest request,
-      QueryFilters filters,
-      BatchSearchTask task,
-      BreakerCharge charge,
-      Elapsed elapsed)
-      throws IOException {
-    ShardRequest.ShardTarget target = request.target();
-    WalkChange ofIndex =
-        WalkSettings.of(
-            service
-                .getIndicesService()
-                .indexServiceSafe(target.shardId().getIndex())
-                .getIndexSettings()
-                .getSettings());
-    ShardQuery query = request.query().with(filters).with(ofIndex);
-    int vectors = query.vectors().count();
-    long waited = elapsed.nanos();
-    BooleanSupplier outOfTime = () -> elapsed.reached(query.timeout());
-    try (OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
-        SearchCount count =
-            SearchCount.begin(
-                service,
-                shard.reader().indexShard(),
-                target.standard(BatchInLog.source(BatchSummary.of(query)), null, query.nowMillis()),
-                vectors,
-                task)) {
-      VectorSearch search = new VectorSearch(shard.searcher(), threads, task, charge, outOfTime);
-      ShardHits hits = search(shard, target, query, search);
-      if (search.timedOut() && query.allowPartial() == false) {
-        throw new SearchTimeoutException(
-            new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
-      }
-      boolean mapped = hits != null;
-      ShardHits found = mapped ? hits : ShardHits.none(vectors);
-      count.succeeded(found.docs().length);
-      ShardProfile profile =
-          new ShardProfile(
-              search.searchedBy(),
-              shard.searcher().getIndexReader().leaves().size(),
-              found.docs().length,
-              waited,
-              elapsed.nanos() - waited,
-              0);
-      return new ShardQueryResponse(found, search.timedOut(), reader, null, mapped, profile);
+  private void failIfCorrupt(ShardTarget target, Exception failure) {
+    ShardFailures.failIfCorrupt(
+        service.getIndicesService().getShardOrNull(target.shardId()), failure);
+  }
+
+  private IndexShard shard(ShardId id) {
+    return service.getIndicesService().indexServiceSafe(id.getIndex()).getShard(id.id());
+  }
+
+  /** The pool that the server takes for searches of a shard. */
+  private Executor pool(IndexShard shard) {
+    return threadPool.executor(
+        shard.isSystem()
+            ? executors.executorForSearch(shard.shardId().getIndexName())
+            : ThreadPool.Names.SEARCH);
+  }
+
+  /** The search of one request: some shards at a time, whose hits are merged as they come. */
+  private final class NodeSearch {
+
+    private final NodeQueryRequest request;
+    private final ShardQuery query;
+    private final BatchSearchTask task;
+    private final BreakerCharge charge;
+    private final AtomicReferenceArray<NodeQueryResponse.Outcome> outcomes;
+    private final AtomicReference<Hits> merged = new AtomicReference<>();
+    private final AtomicReference<FetchedDocs> fetched = new AtomicReference<>();
+    private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
+
+    NodeSearch(
+        NodeQueryRequest request, ShardQuery query, BatchSearchTask task, BreakerCharge charge) {
+      this.request = request;
+      this.query = query;
+      this.task = task;
+      this.charge = charge;
+      this.outcomes = new AtomicReferenceArray<>(request.shards().size());
     }
-  }
 
-  /** Returns the hits, or null if the mapping of the index does not have the field. */
-  private ShardHits search(
-      OpenShard shard, ShardRequest.ShardTarget target, ShardQuery query, VectorSearch search)
-      throws IOException {
-    SearchExecutionContext context = shard.executionContext(query.nowMillis());
-    try {
-      if (context.getFieldType(query.field()) == null) {
-        return null;
-      }
-      VectorQueries queries = VectorQueries.of(context, query);
-      if (queries == null) {
-        return ShardHits.none(query.vectors().count());
-      }
-      VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
+    void start(ActionListener<NodeQueryResponse> answer) {
+      ThrottledIterator.run(
+          IntStream.range(0, outcomes.length()).iterator(),
+          (turn, i) -> ActionListener.run(taking(i, turn), done -> search(i, done)),
+          request.mostTogether(),
+          () -> ActionListener.completeWith(answer, this::response));
+    }
+
+    private ActionListener<NodeQueryResponse.Outcome> taking(int i, Releasable turn) {
+      return ActionListener.releaseAfter(
+          ActionListener.wrap(
+              outcome -> outcomes.set(i, outcome),
+              failure -> {
+                failIfCorrupt(request.shards().get(i), failure);
+                outcomes.set(i, NodeQueryResponse.Outcome.failed(failure));
+              }),
+          turn);
+    }
+
+    private void search(int i, ActionListener<NodeQueryResponse.Outcome> done) {
       Elapsed elapsed = Elapsed.now();
-      ShardHits hits = search.search(query, filtered, queries.leastScore());
-      if (search.timedOut() == false && query.exact() == false) {
-        recall.batch(
-            shard.reader().indexShard(),
-            shard.searcher().getIndexReader(),
-            query.vectors().count(),
-            filtered::of,
-            query.k(),
-            hits::of,
-            elapsed.nanos());
+      ShardTarget target = request.shards().get(i);
+      Executor pool = pool(shard(target.shardId()));
+      service.openReaderContext(
+          target.shardId(),
+          TimeValue.timeValueMillis(service.getDefaultKeepAliveInMillis()),
+          task,
+          target.splits(),
+          done.delegateFailureAndWrap(
+              (next, reader) ->
+                  pool.execute(
+                      ActionRunnable.wrap(
+                          next.delegateResponse(
+                              (last, failure) -> {
+                                service.freeReaderContext(reader);
+                                last.onFailure(failure);
+                              }),
+                          last -> search(target, reader, workers.apply(pool), elapsed, last)))));
+    }
+
+    /** Searches a shard on this thread and others, and fetches its hits if that is asked for. */
+    private void search(
+        ShardTarget target,
+        ShardSearchContextId reader,
+        Workers threads,
+        Elapsed elapsed,
+        ActionListener<NodeQueryResponse.Outcome> done)
+        throws IOException {
+      NodeQueryResponse.Outcome outcome = search(target, reader, threads, elapsed);
+      if (request.fetch() == null) {
+        done.onResponse(outcome);
+        return;
       }
-      return hits;
-    } finally {
-      context.releaseQueryConstructionMemory();
+      Hits hits = merged.get();
+      charge.add(DistinctDocs.ramBytesUsed(hits.docs().length));
+      Elapsed fetching = Elapsed.now();
+      fetcher.fetch(
+          new ShardFetchRequest(
+              target,
+              reader,
+              DistinctDocs.of(hits.docs(), hits.docs().length).docs(),
+              request.fetch(),
+              query.nowMillis(),
+              BatchInLog.numbers(query)),
+          task,
+          charge,
+          threads,
+          done.map(
+              docs -> {
+                fetched.set(docs);
+                service.freeReaderContext(reader);
+                return outcome.fetched(fetching.nanos());
+              }));
+    }
+
+    /** Searches a shard and merges its hits with those of others. */
+    private NodeQueryResponse.Outcome search(
+        ShardTarget target, ShardSearchContextId reader, Workers threads, Elapsed elapsed)
+        throws IOException {
+      WalkChange ofIndex = WalkSettings.of(shard(target.shardId()).indexSettings().getSettings());
+      ShardQuery ofShard = query.with(ofIndex);
+      int vectors = query.vectors().count();
+      long waited = elapsed.nanos();
+      BooleanSupplier outOfTime = () -> elapsed.reached(query.timeout());
+      try (BreakerCharge searching = new BreakerCharge(service.getCircuitBreaker());
+          OpenShard shard = OpenShard.of(service, target.shardId(), reader, task);
+          SearchCount count =
+              SearchCount.begin(
+                  service,
+                  shard.reader().indexShard(),
+                  target.standard(BatchInLog.source(query), null, query.nowMillis()),
+                  vectors,
+                  task)) {
+        VectorSearch search =
+            new VectorSearch(shard.searcher(), threads, task, searching, outOfTime);
+        Hits hits = search(shard, target, ofShard, search);
+        if (search.timedOut() && query.allowPartial() == false) {
+          throw new SearchTimeoutException(
+              new SearchShardTarget(null, target.shardId(), null), "Time exceeded");
+        }
+        Hits found = hits == null ? Hits.none(vectors) : hits;
+        count.succeeded(found.docs().length);
+        merge(found);
+        ShardProfile profile =
+            new ShardProfile(
+                search.searchedBy(),
+                shard.searcher().getIndexReader().leaves().size(),
+                found.docs().length,
+                waited,
+                elapsed.nanos() - waited,
+                0);
+        return new NodeQueryResponse.Outcome(
+            reader, search.timedOut(), hits != null, profile, null);
+      }
+    }
+
+    /** If the merge fails, hits of other shards may be missing, so the whole request fails. */
+    private void merge(Hits found) {
+      try {
+        charge.add(found.ramBytesUsed());
+        Hits.add(merged, found, query.k(), charge, task::ensureNotCancelled);
+      } catch (RuntimeException e) {
+        ownFailure.compareAndSet(null, e);
+        throw e;
+      }
+    }
+
+    /** Returns the hits, or null if the mapping of the index does not have the field. */
+    private Hits search(
+        OpenShard shard, ShardTarget target, ShardQuery ofShard, VectorSearch search)
+        throws IOException {
+      SearchExecutionContext context = shard.executionContext(query.nowMillis());
+      try {
+        if (context.getFieldType(query.field()) == null) {
+          return null;
+        }
+        VectorQueries queries = VectorQueries.of(context, ofShard);
+        if (queries == null) {
+          return Hits.none(query.vectors().count());
+        }
+        VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
+        Elapsed elapsed = Elapsed.now();
+        Hits hits = search.search(target.number(), ofShard, filtered, queries.leastScore());
+        if (search.timedOut() == false && query.exact() == false) {
+          recall.batch(
+              shard.reader().indexShard(),
+              shard.searcher().getIndexReader(),
+              query.vectors().count(),
+              filtered::of,
+              query.k(),
+              hits::of,
+              elapsed.nanos());
+        }
+        return hits;
+      } finally {
+        context.releaseQueryConstructionMemory();
+      }
+    }
+
+    /** Closes the readers that nothing will be fetched from. */
+    private NodeQueryResponse response() throws Exception {
+      Exception failure = ownFailure.get();
+      Hits hits = merged.get() == null ? Hits.none(query.vectors().count()) : merged.get();
+      BitSet winners = new BitSet();
+      for (int shard : hits.shards()) {
+        winners.set(shard);
+      }
+      List<NodeQueryResponse.Outcome> all = new ArrayList<>();
+      for (int i = 0; i < outcomes.length(); i++) {
+        NodeQueryResponse.Outcome outcome = outcomes.get(i);
+        boolean wins = failure == null && winners.get(request.shards().get(i).number());
+        if (wins == false && outcome.reader() != null) {
+          service.freeReaderContext(outcome.reader());
+          outcome = outcome.withoutReader();
+        }
+        all.add(outcome);
+      }
+      if (failure != null) {
+        throw failure;
+      }
+      return new NodeQueryResponse(hits, all, fetched.get());
     }
   }
 }

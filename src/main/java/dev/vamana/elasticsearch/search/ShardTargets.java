@@ -5,9 +5,11 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 import java.util.stream.Stream;
 import org.elasticsearch.action.OriginalIndices;
 import org.elasticsearch.action.ResolvedIndices;
+import org.elasticsearch.action.search.TransportSearchAction;
 import org.elasticsearch.cluster.ProjectState;
 import org.elasticsearch.cluster.block.ClusterBlockLevel;
 import org.elasticsearch.cluster.metadata.IndexAbstraction;
@@ -38,12 +40,13 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
    * @param target the shard
    * @param nodes ids of the nodes with a copy, in the order in which they are tried
    */
-  record Copies(ShardRequest.ShardTarget target, List<String> nodes) {}
+  record Copies(ShardTarget target, List<String> nodes) {}
 
   /**
    * Resolves the names of a request.
    *
-   * @throws IllegalArgumentException if a name belongs to another cluster
+   * @throws IllegalArgumentException if a name belongs to another cluster, or there are more shards
+   *     than the cluster allows
    * @throws org.elasticsearch.index.IndexNotFoundException if a name matches nothing and the
    *     request's options do not allow that
    * @throws org.elasticsearch.cluster.block.ClusterBlockException if reads of an index are blocked
@@ -55,6 +58,7 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
       RemoteClusterService remotes,
       OperationRouting routing,
       SearchService service,
+      long mostShards,
       long nowMillis) {
     project.blocks().globalBlockedRaiseException(project.projectId(), ClusterBlockLevel.READ);
     ResolvedIndices resolved =
@@ -86,11 +90,21 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
                 names.resolveSearchRouting(
                     project.metadata(), request.routing(), request.indices()),
                 request.preference()));
+    if (found.size() > mostShards) {
+      throw new IllegalArgumentException(
+          "the search is of ["
+              + found.size()
+              + "] shards, allowed are at most ["
+              + mostShards
+              + "] by the setting ["
+              + TransportSearchAction.SHARD_COUNT_LIMIT_SETTING.getKey()
+              + "]");
+    }
     found.sort(SearchShardRouting::compareTo);
     return new ShardTargets(
         resolved,
-        found.stream()
-            .map(shard -> ofIndex.get(shard.shardId().getIndex()).copies(shard))
+        IntStream.range(0, found.size())
+            .mapToObj(i -> ofIndex.get(found.get(i).shardId().getIndex()).copies(i, found.get(i)))
             .toList());
   }
 
@@ -142,14 +156,13 @@ record ShardTargets(ResolvedIndices indices, List<Copies> shards) {
           && resources.contains(abstraction.getParentDataStream().getName());
     }
 
-    Copies copies(SearchShardRouting shard) {
+    Copies copies(int number, SearchShardRouting shard) {
       List<String> nodes = new ArrayList<>();
       for (ShardRouting copy : shard.getShardRoutings()) {
         nodes.add(copy.currentNodeId());
       }
       return new Copies(
-          new ShardRequest.ShardTarget(
-              shard.shardId(), names, filter, shard.splitShardCountSummary()),
+          new ShardTarget(number, shard.shardId(), names, filter, shard.splitShardCountSummary()),
           nodes);
     }
   }

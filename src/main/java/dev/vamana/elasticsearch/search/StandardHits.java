@@ -1,11 +1,8 @@
 package dev.vamana.elasticsearch.search;
 
-import java.io.IOException;
 import java.util.Iterator;
 import java.util.List;
 import org.elasticsearch.common.collect.Iterators;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.xcontent.ChunkedToXContentHelper;
 import org.elasticsearch.search.SearchHits;
 import org.elasticsearch.xcontent.ToXContent;
@@ -17,15 +14,6 @@ import org.elasticsearch.xcontent.ToXContent;
  *     object
  */
 public record StandardHits(List<SearchHits> responses) implements BatchHits {
-
-  static StandardHits readFrom(StreamInput in) throws IOException {
-    return new StandardHits(in.readCollectionAsList(SearchHits::readFrom));
-  }
-
-  @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    out.writeCollection(responses);
-  }
 
   @Override
   public int queries() {

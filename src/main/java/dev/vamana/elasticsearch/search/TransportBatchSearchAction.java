@@ -1,14 +1,16 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.elasticsearch.gpu.SearchWorkers;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import dev.vamana.elasticsearch.monitor.recall.RecallSampler;
 import java.util.concurrent.Executor;
 import org.elasticsearch.action.ActionListener;
-import org.elasticsearch.action.ActionResponse;
 import org.elasticsearch.action.ActionType;
+import org.elasticsearch.action.search.SearchTransportService;
+import org.elasticsearch.action.search.TransportSearchAction;
 import org.elasticsearch.action.support.ActionFilters;
 import org.elasticsearch.action.support.ChannelActionListener;
-import org.elasticsearch.action.support.HandledTransportAction;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.cluster.ProjectState;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
 import org.elasticsearch.cluster.project.ProjectResolver;
@@ -16,6 +18,7 @@ import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.index.query.QueryRewriteContext;
 import org.elasticsearch.index.query.Rewriteable;
+import org.elasticsearch.indices.ExecutorSelector;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.monitor.jvm.JvmInfo;
 import org.elasticsearch.search.SearchService;
@@ -25,32 +28,30 @@ import org.elasticsearch.transport.TransportService;
 
 /**
  * Finds the nearest documents of many query vectors: resolves the indices, sends the whole batch to
- * each shard, and merges the hits.
+ * each node once, and merges the hits of its shards.
  */
 public final class TransportBatchSearchAction
-    extends HandledTransportAction<BatchSearchRequest, BatchSearchResponse> {
+    extends TransportAction<BatchSearchRequest, BatchSearchResponse> {
 
   /** The action. It requires the privilege to read the indices. */
   public static final ActionType<BatchSearchResponse> TYPE =
       new ActionType<>("indices:data/read/vamana/search");
 
-  /** Name of the action that searches a shard. */
-  static final String QUERY = TYPE.name() + "[shard]";
+  /** Name of the action that searches the shards of a node. */
+  static final String QUERY = TYPE.name() + "[node]";
 
   /** Name of the action that fetches documents from a shard and closes the reader. */
   static final String FETCH = TYPE.name() + "[shard/fetch]";
 
-  /** Name of the action that closes a reader from which nothing is fetched. */
-  static final String FREE = TYPE.name() + "[shard/free]";
-
-  /** Share of the heap that one search's copies of its vectors may take, as a divisor. */
-  private static final int COPIES_OF_HEAP = 10;
+  /** Share of the heap that the messages of one search may take at a time, as a divisor. */
+  private static final int MESSAGES_OF_HEAP = 10;
 
   private final TransportService transport;
   private final ClusterService cluster;
   private final ProjectResolver projects;
   private final IndexNameExpressionResolver names;
   private final SearchService service;
+  private final SearchTransportService readers;
   private final ThreadPool threadPool;
 
   /** Called by the node. */
@@ -62,47 +63,43 @@ public final class TransportBatchSearchAction
       ProjectResolver projects,
       IndexNameExpressionResolver names,
       SearchService service,
+      SearchTransportService readers,
+      ExecutorSelector executors,
       ThreadPool threadPool,
       RecallMonitor recall,
       IdCache ids) {
     super(
         TYPE.name(),
-        transport,
         filters,
-        BatchSearchRequest::new,
+        transport.getTaskManager(),
         threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION));
     this.transport = transport;
     this.cluster = cluster;
     this.projects = projects;
     this.names = names;
     this.service = service;
+    this.readers = readers;
     this.threadPool = threadPool;
-    Executor search = threadPool.executor(ThreadPool.Names.SEARCH);
-    SearchThreads threads =
-        new SearchThreads(search, EsExecutors.allocatedProcessors(cluster.getSettings()));
     ShardSearches shards =
-        new ShardSearches(service, threadPool, threads, new RecallSampler(recall), ids);
+        new ShardSearches(
+            service,
+            threadPool,
+            executors,
+            pool -> SearchWorkers.of(pool, cluster.getSettings()),
+            new RecallSampler(recall),
+            ids);
     transport.registerRequestHandler(
         QUERY,
-        search,
-        ShardQueryRequest::new,
+        threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION),
+        NodeQueryRequest::new,
         (request, channel, task) ->
             shards.query(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
     transport.registerRequestHandler(
         FETCH,
-        search,
+        EsExecutors.DIRECT_EXECUTOR_SERVICE,
         ShardFetchRequest::new,
         (request, channel, task) ->
             shards.fetch(request, (BatchSearchTask) task, new ChannelActionListener<>(channel)));
-    // searches that wait, or that fill the queue, must not keep readers open
-    transport.registerRequestHandler(
-        FREE,
-        threadPool.generic(),
-        ShardFetchRequest::new,
-        (request, channel, task) -> {
-          service.freeReaderContext(request.reader());
-          channel.sendResponse(ActionResponse.Empty.INSTANCE);
-        });
   }
 
   @Override
@@ -138,6 +135,7 @@ public final class TransportBatchSearchAction
             transport.getRemoteClusterService(),
             cluster.operationRouting(),
             service,
+            cluster.getClusterSettings().get(TransportSearchAction.SHARD_COUNT_LIMIT_SETTING),
             nowMillis);
     QueryRewriteContext rewriting =
         service.getRewriteContext(
@@ -148,8 +146,11 @@ public final class TransportBatchSearchAction
             null,
             null);
     Executor executor = threadPool.executor(ThreadPool.Names.SEARCH_COORDINATION);
-    ShardClient client =
-        new TransportShardClient(transport, project.cluster().nodes(), executor, task);
+    BatchSearchRun.Nodes nodes =
+        new TransportNodes(transport, readers, project.cluster().nodes(), executor, task);
+    long heap = JvmInfo.jvmInfo().getMem().getHeapMax().getBytes();
+    int together =
+        (int) Math.clamp(heap / MESSAGES_OF_HEAP / request.vectors().ramBytesUsed(), 1, 1 << 10);
     Rewriteable.rewriteAndFetch(
         QueryFilters.of(request.filters()),
         rewriting,
@@ -157,39 +158,23 @@ public final class TransportBatchSearchAction
         answer.delegateFailureAndWrap(
             (next, filters) ->
                 new BatchSearchRun(
-                        client,
+                        nodes,
                         elapsed,
                         task,
                         targets.shards(),
-                        new ShardTurns(
-                            request.maxConcurrentShardRequests(),
-                            JvmInfo.jvmInfo().getMem().getHeapMax().getBytes() / COPIES_OF_HEAP),
-                        shardQuery(request, filters, nowMillis),
-                        FetchSpec.of(request),
+                        together,
+                        request.maxConcurrentShardRequests(),
+                        request.shardQuery(
+                            filters,
+                            cluster
+                                .getClusterSettings()
+                                .get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING),
+                            service.defaultAllowPartialSearchResults(),
+                            nowMillis),
+                        request.fetch(),
                         request.profile(),
                         charge,
                         next)
                     .start()));
-  }
-
-  private ShardQuery shardQuery(BatchSearchRequest request, QueryFilters filters, long nowMillis) {
-    boolean allowPartial =
-        request.allowPartialSearchResults() == null
-            ? service.defaultAllowPartialSearchResults()
-            : request.allowPartialSearchResults();
-    return new ShardQuery(
-        request.field(),
-        request.vectors(),
-        request.k(),
-        request.numCandidates(),
-        filters,
-        request.similarity(),
-        request.walk(),
-        request.exact(),
-        request.timeout() == null
-            ? cluster.getClusterSettings().get(SearchService.DEFAULT_SEARCH_TIMEOUT_SETTING)
-            : request.timeout(),
-        allowPartial,
-        nowMillis);
   }
 }

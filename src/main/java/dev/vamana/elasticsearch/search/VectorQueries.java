@@ -54,7 +54,8 @@ final class VectorQueries {
    * Makes the queries of a batch of a mapped field; returns null if no document has had a vector in
    * the field yet.
    *
-   * @throws IllegalArgumentException if the field does not support vector searches
+   * @throws IllegalArgumentException if the field does not support vector searches, or k is above
+   *     the result window of the index
    */
   static VectorQueries of(SearchExecutionContext context, ShardQuery query) {
     MappedFieldType type = context.getFieldType(query.field());
@@ -73,6 +74,19 @@ final class VectorQueries {
               + query.field()
               + "] belongs to the nested documents of ["
               + nested
+              + "]");
+    }
+    int most = context.getIndexSettings().getMaxResultWindow();
+    if (query.k() > most) {
+      throw new IllegalArgumentException(
+          "[k] is ["
+              + query.k()
+              + "], allowed is at most ["
+              + most
+              + "] by the setting ["
+              + IndexSettings.MAX_RESULT_WINDOW_SETTING.getKey()
+              + "] of index ["
+              + context.index().getName()
               + "]");
     }
     VectorQueries queries = new VectorQueries(context, (DenseVectorFieldType) type, query);

@@ -2,6 +2,8 @@ package dev.vamana.elasticsearch.search;
 
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.work.AbortCheck;
+import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -30,7 +32,7 @@ final class VectorSearch {
   private static final int QUERY_BYTES = 400;
 
   private final ContextIndexSearcher searcher;
-  private final SearchThreads threads;
+  private final Workers threads;
   private final BatchSearchTask task;
   private final BreakerCharge charge;
   private final BooleanSupplier outOfTime;
@@ -64,7 +66,7 @@ final class VectorSearch {
    */
   VectorSearch(
       ContextIndexSearcher searcher,
-      SearchThreads threads,
+      Workers threads,
       BatchSearchTask task,
       BreakerCharge charge,
       BooleanSupplier outOfTime) {
@@ -79,21 +81,22 @@ final class VectorSearch {
    * Finds the best documents of each query. Searches the queries in slices, so that the memory of
    * unmerged hits is bounded.
    *
+   * @param shard number of the shard, which the hits get
    * @param leastScore minimum score of a hit; the queries apply it, too
    * @throws org.elasticsearch.tasks.TaskCancelledException if the task is cancelled
    * @throws org.elasticsearch.common.breaker.CircuitBreakingException if the breaker does not allow
    *     a slice or the hits
    */
-  ShardHits search(ShardQuery query, Queries queries, float leastScore) throws IOException {
+  Hits search(int shard, ShardQuery query, Queries queries, float leastScore) throws IOException {
     int count = query.vectors().count();
     int most = Math.min(query.k(), searcher.getIndexReader().maxDoc());
-    long room = ShardHits.Builder.ramBytesUsed(count, most);
+    long room = Hits.Builder.ramBytesUsed(count, most);
     charge.add(room);
-    ShardHits.Builder hits = new ShardHits.Builder(count, most);
+    Hits.Builder hits = new Hits.Builder(shard, count, most);
     int[] order = byGroup(queries, count);
     // without an executor, only the queries that threads search at the moment hold hits
     boolean together = ExecutorRegistry.current() != null;
-    long searching = together ? 0 : threads.most() * hitsBytes(query, queries);
+    long searching = together ? 0 : threads.threads() * hitsBytes(query, queries);
     long bytesOfQuery =
         QUERY_BYTES
             + 2 * query.vectors().ramBytesUsed() / count
@@ -111,7 +114,7 @@ final class VectorSearch {
     }
     long building = hits.buildBytes();
     charge.add(building);
-    ShardHits built = hits.build();
+    Hits built = hits.build();
     charge.release(room + building - built.ramBytesUsed());
     return built;
   }
@@ -134,7 +137,7 @@ final class VectorSearch {
   }
 
   private void search(
-      ShardQuery query, Queries queries, int[] numbers, float leastScore, ShardHits.Builder hits)
+      ShardQuery query, Queries queries, int[] numbers, float leastScore, Hits.Builder hits)
       throws IOException {
     task.ensureNotCancelled();
     Query[] slice = new Query[numbers.length];
@@ -143,7 +146,12 @@ final class VectorSearch {
     }
     ExecutorSearch executor = ExecutorSearch.of(timedSearcher(), slice);
     if (executor == null) {
-      threads.forEach(slice.length, GRAIN, i -> searchOne(slice[i], query.k(), numbers[i], hits));
+      threads.forEach(
+          0,
+          slice.length,
+          GRAIN,
+          () -> i -> searchOne(slice[i], query.k(), numbers[i], hits),
+          AbortCheck.NEVER);
       return;
     }
     searchedBy = executor.name();
@@ -165,8 +173,7 @@ final class VectorSearch {
     return timed;
   }
 
-  private void searchOne(Query query, int k, int number, ShardHits.Builder hits)
-      throws IOException {
+  private void searchOne(Query query, int k, int number, Hits.Builder hits) throws IOException {
     task.ensureNotCancelled();
     if (timedOut || outOfTime.getAsBoolean()) {
       timedOut = true;

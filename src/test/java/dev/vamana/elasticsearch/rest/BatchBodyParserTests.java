@@ -2,8 +2,8 @@ package dev.vamana.elasticsearch.rest;
 
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.search.BatchSearchRequest;
+import dev.vamana.elasticsearch.search.QueryVectors;
 import java.io.IOException;
-import java.nio.ByteOrder;
 import java.util.Arrays;
 import java.util.Base64;
 import java.util.Collections;
@@ -35,7 +35,7 @@ public class BatchBodyParserTests extends LuceneTestCase {
     BatchSearchRequest request =
         Bodies.parse(
             """
-            {"field": "v", "query_vectors": [[1, 2.5], [-3e-2, 4]], "dims": 2, "k": 7,
+            {"field": "v", "query_vectors": [[1, 2.5], [-3e-2, 4]], "k": 7,
              "num_candidates": 70, "similarity": 0.25, "format": "hits",
              "filters": [{"term": {"year": 2020}}, null], "_source": ["title"],
              "fields": ["year", {"field": "day", "format": "epoch_millis"}]}
@@ -47,11 +47,11 @@ public class BatchBodyParserTests extends LuceneTestCase {
     assertEquals(70, request.numCandidates());
     assertEquals(0.25f, request.similarity(), 0);
     assertEquals(Arrays.asList(new TermQueryBuilder("year", 2020), null), request.filters());
-    assertArrayEquals(new String[] {"title"}, request.source().includes());
+    assertArrayEquals(new String[] {"title"}, request.fetch().source().includes());
     assertEquals(
         List.of(new FieldAndFormat("year", null), new FieldAndFormat("day", "epoch_millis")),
-        request.fields());
-    assertFalse(request.columnar());
+        request.fetch().fields());
+    assertFalse(request.fetch().idsOnly());
     assertNull(request.validate());
   }
 
@@ -61,8 +61,8 @@ public class BatchBodyParserTests extends LuceneTestCase {
     assertEquals(15, request.numCandidates());
     assertNull(request.similarity());
     assertEquals(List.of(), request.filters());
-    assertNull(request.source());
-    assertFalse(request.columnar());
+    assertNull(request.fetch().source());
+    assertFalse(request.fetch().idsOnly());
   }
 
   public void testOneFilterAndColumns() throws IOException {
@@ -73,7 +73,7 @@ public class BatchBodyParserTests extends LuceneTestCase {
              "field": "v"}
             """);
     assertEquals(List.of(new TermQueryBuilder("year", 1)), request.filters());
-    assertTrue(request.columnar());
+    assertTrue(request.fetch().idsOnly());
   }
 
   /** As in the {@code knn} section of a search, filters of an array must all match. */
@@ -91,85 +91,35 @@ public class BatchBodyParserTests extends LuceneTestCase {
         .filters();
   }
 
+  /** What base64 holds is left to the shards. */
   public void testAllFormsOfVectorsAreRead() throws IOException {
     for (XContentType form : FORMS) {
       float[][] vectors = randomVectors(1 + random().nextInt(40), 1 + random().nextInt(300));
-      int dims = vectors[0].length;
-      assertArrayEquals(vectors, floats(form, json -> json.field("query_vectors", vectors)));
       assertArrayEquals(
-          vectors,
-          floats(
-              form,
-              json -> {
-                json.startArray("query_vectors");
-                for (float[] vector : vectors) {
-                  json.value(Bodies.base64(vector));
-                }
-                json.endArray().field("element_type", "float");
-              }));
+          vectors, vectors(form, json -> json.field("query_vectors", vectors)).floats());
+      byte[][] bytes = Arrays.stream(vectors).map(Bodies::bytes).toArray(byte[][]::new);
       assertArrayEquals(
-          vectors,
-          floats(
-              form,
-              json -> json.field("query_vectors", Bodies.base64(vectors)).field("dims", dims)));
-      assertArrayEquals(
-          vectors,
-          floats(
-              form,
-              json ->
-                  json.field("dims", dims)
-                      .field("query_vectors", Bodies.bytes(ByteOrder.BIG_ENDIAN, vectors))
-                      .field("element_type", "float")));
-      byte[] little = Bodies.bytes(ByteOrder.LITTLE_ENDIAN, vectors);
-      assertArrayEquals(
-          vectors,
-          floats(
-              form,
-              json ->
-                  json.field("byte_order", "little_endian")
-                      .field("query_vectors", little)
-                      .field("dims", dims)));
-      assertArrayEquals(
-          vectors,
-          floats(
-              form,
-              json ->
-                  json.array(
+          bytes,
+          vectors(
+                  form,
+                  json ->
+                      json.array(
                           "query_vectors",
-                          Arrays.stream(vectors)
-                              .map(v -> Bodies.bytes(ByteOrder.LITTLE_ENDIAN, v))
-                              .map(Base64.getEncoder()::encodeToString)
-                              .toArray(String[]::new))
-                      .field("byte_order", "little_endian")));
-    }
-  }
-
-  public void testBytes() throws IOException {
-    byte[][] vectors = {{1, -2, 127}, {-128, 0, 5}};
-    String first = Base64.getEncoder().encodeToString(vectors[0]);
-    String second = Base64.getEncoder().encodeToString(vectors[1]);
-    String whole = Base64.getEncoder().encodeToString(new byte[] {1, -2, 127, -128, 0, 5});
-    for (String body :
-        List.of(
-            "[[1, -2, 127], [-128, 0, 5.0]], \"element_type\": \"byte\"",
-            "[\"" + first + "\", \"" + second + "\"], \"element_type\": \"byte\"",
-            "[\"" + first + "\", \"" + second + "\"], \"dims\": 3",
-            "[\"" + first + "\", \"" + second + "\"]",
-            "\"" + whole + "\", \"element_type\": \"byte\", \"dims\": 3")) {
+                          Arrays.stream(vectors).map(Bodies::base64).toArray(String[]::new)))
+              .bytes());
       assertArrayEquals(
-          body,
-          vectors,
-          Bodies.parse("{\"field\": \"v\", \"query_vectors\": " + body + "}").vectors().bytes());
+          bytes,
+          vectors(
+                  form,
+                  json -> {
+                    json.startArray("query_vectors");
+                    for (byte[] vector : bytes) {
+                      json.value(vector);
+                    }
+                    json.endArray();
+                  })
+              .bytes());
     }
-  }
-
-  /** What base64 holds is left to the shards where the body does not say. */
-  public void testBytesOfUnknownTypeAreKept() throws IOException {
-    float[] vector = {1, 2};
-    BatchSearchRequest request =
-        Bodies.parse("{\"field\": \"v\", \"query_vectors\": [\"" + Bodies.base64(vector) + "\"]}");
-    assertArrayEquals(
-        new byte[][] {Bodies.bytes(ByteOrder.BIG_ENDIAN, vector)}, request.vectors().bytes());
   }
 
   public void testTheMostVectorsAreTaken() throws IOException {
@@ -180,11 +130,6 @@ public class BatchBodyParserTests extends LuceneTestCase {
     assertRefused(body.replace("%s", zeros + ",[0]"), "more than 10000 vectors", "1 to 10000");
     String rows = String.join(",", Collections.nCopies(10_001, "\"AAAAAA==\""));
     assertRefused(body.replace("%s", rows), "more than 10000 vectors", "1 to 10000");
-    String whole = Base64.getEncoder().encodeToString(new byte[4 * 10_001]);
-    assertRefused(
-        "{\"field\": \"v\", \"dims\": 1, \"query_vectors\": \"" + whole + "\"}",
-        "10001 vectors",
-        "1 to 10000");
   }
 
   /** Whatever is done to a body, it is taken or refused as a bad request. */
@@ -230,23 +175,21 @@ public class BatchBodyParserTests extends LuceneTestCase {
     return body(
         form,
         json -> {
-          switch (random().nextInt(3)) {
-            case 0 -> json.field("query_vectors", vectors);
-            case 1 -> json.field("query_vectors", Bodies.base64(vectors)).field("dims", 1);
-            default -> json.array("query_vectors", Bodies.base64(vectors));
+          if (random().nextBoolean()) {
+            json.field("query_vectors", vectors);
+          } else {
+            json.array("query_vectors", Bodies.base64(vectors[0]));
           }
           json.field("k", 5).field("num_candidates", 50).field("similarity", 0.5);
           json.startObject("filter").startObject("term").field("year", 2020);
           json.endObject().endObject();
           json.field("_source", false).array("fields", "year").field("format", "hits");
-          json.field("element_type", "float");
         });
   }
 
-  private static float[][] floats(XContentType form, Writer vectors) throws IOException {
+  private static QueryVectors vectors(XContentType form, Writer vectors) throws IOException {
     return Bodies.parse(form, new BytesArray(BytesReference.toBytes(body(form, vectors))))
-        .vectors()
-        .floats();
+        .vectors();
   }
 
   @FunctionalInterface

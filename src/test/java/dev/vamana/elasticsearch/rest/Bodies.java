@@ -3,11 +3,8 @@ package dev.vamana.elasticsearch.rest;
 import dev.vamana.elasticsearch.search.BatchSearchRequest;
 import java.io.IOException;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
-import java.util.Arrays;
 import java.util.Base64;
 import java.util.List;
-import org.elasticsearch.action.search.SearchRequest;
 import org.elasticsearch.common.bytes.BytesArray;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.search.SearchModule;
@@ -29,38 +26,23 @@ final class Bodies {
 
   /** The request that a body makes, for the index "i" and with no parameters. */
   static BatchSearchRequest parse(XContentType type, BytesArray body) throws IOException {
-    return template(type).request(body);
+    BatchSearchRequest request = new BatchSearchRequest("i");
+    BatchBodyParser.parse(
+        body, type, XContentParserConfiguration.EMPTY.withRegistry(QUERIES), request);
+    return request;
   }
 
-  private static RequestTemplate template(XContentType type) {
-    return new RequestTemplate(
-        new String[] {"i"},
-        SearchRequest.DEFAULT_INDICES_OPTIONS,
-        null,
-        null,
-        null,
-        null,
-        null,
-        false,
-        type,
-        XContentParserConfiguration.EMPTY.withRegistry(QUERIES));
-  }
-
-  /** Floats of vectors one behind the other. */
-  static byte[] bytes(ByteOrder order, float[]... vectors) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate(Arrays.stream(vectors).mapToInt(v -> v.length * Float.BYTES).sum())
-            .order(order);
-    for (float[] vector : vectors) {
-      for (float value : vector) {
-        bytes.putFloat(value);
-      }
+  /** Big-endian floats of a vector. */
+  static byte[] bytes(float... vector) {
+    ByteBuffer bytes = ByteBuffer.allocate(vector.length * Float.BYTES);
+    for (float value : vector) {
+      bytes.putFloat(value);
     }
     return bytes.array();
   }
 
-  /** Big-endian floats of vectors one behind the other, in base64. */
-  static String base64(float[]... vectors) {
-    return Base64.getEncoder().encodeToString(bytes(ByteOrder.BIG_ENDIAN, vectors));
+  /** Big-endian floats of a vector, in base64. */
+  static String base64(float... vector) {
+    return Base64.getEncoder().encodeToString(bytes(vector));
   }
 }

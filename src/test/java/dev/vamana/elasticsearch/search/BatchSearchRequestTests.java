@@ -5,12 +5,8 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
-import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.List;
 import org.elasticsearch.action.ActionRequestValidationException;
-import org.elasticsearch.index.query.QueryBuilder;
-import org.elasticsearch.index.query.QueryBuilders;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.search.fetch.subphase.FieldAndFormat;
 import org.junit.Test;
@@ -36,11 +32,7 @@ public class BatchSearchRequestTests {
   @Test
   public void testValid() {
     assertNull(valid().validate());
-    assertNull(valid().k(10_000).numCandidates(10_000).validate());
-    assertNull(valid().vectors(vectors(10_000)).validate());
     assertNull(valid().columnar(true).source(FetchSourceContext.of(false)).validate());
-    assertNull(valid().filters(List.of(QueryBuilders.matchAllQuery())).validate());
-    assertNull(valid().filters(Arrays.asList(null, QueryBuilders.matchAllQuery())).validate());
   }
 
   @Test
@@ -53,23 +45,8 @@ public class BatchSearchRequestTests {
 
   @Test
   public void testOutOfRange() {
-    assertRefused(valid().field(null), "[field]");
-    assertRefused(valid().field(""), "[field]");
-    assertRefused(valid().vectors(null), "1 to [10000]", "got [0]");
-    assertRefused(valid().vectors(vectors(0)), "1 to [10000]", "got [0]");
-    assertRefused(valid().vectors(vectors(10_001)), "1 to [10000]", "got [10001]");
-    assertRefused(valid().k(0), "[k]", "got [0]");
-    assertRefused(valid().k(10_001), "[k]", "got [10001]");
-    assertRefused(valid().k(20).numCandidates(19), "[num_candidates]", "[20]", "got [19]");
-    assertRefused(valid().numCandidates(10_001), "[num_candidates]", "got [10001]");
     assertRefused(
         valid().maxConcurrentShardRequests(0), "[max_concurrent_shard_requests]", "got [0]");
-    assertRefused(valid().similarity(Float.NaN), "[similarity]", "NaN");
-    List<QueryBuilder> three = new ArrayList<>();
-    for (int i = 0; i < 3; i++) {
-      three.add(null);
-    }
-    assertRefused(valid().filters(three), "[2] query vectors", "got [3]");
     assertRefused(
         valid().columnar(true).fields(List.of(new FieldAndFormat("f", null))), "columnar");
     assertRefused(valid().columnar(true).source(FetchSourceContext.of(true)), "columnar");

@@ -10,6 +10,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.elasticsearch.ExceptionsHelper;
+import org.elasticsearch.action.search.SearchPhaseExecutionException;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.rest.RestStatus;
@@ -77,6 +78,40 @@ public class BatchSearchRunTests {
     assertEquals(RestStatus.TOO_MANY_REQUESTS, ExceptionsHelper.status(copies.failure));
     assertEquals("no node was asked", List.of(), copies.asked);
     assertEquals(0, tooSmall.getUsed());
+  }
+
+  /**
+   * However many shards a node has; shards that fail there go to the nodes of their next copies.
+   */
+  @Test
+  public void testVectorsAreSentOnceANode() {
+    CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);
+    copies.together = true;
+    copies.run(breaker, true);
+    assertEquals(List.of("first"), copies.messages);
+    assertEquals(TestCopies.SHARDS, copies.asked.size());
+    copies.response.decRef();
+
+    copies.refuse.add(TestCopies.node(1, 0));
+    copies.run(breaker, true);
+    assertEquals(List.of("first", "second"), copies.messages);
+    assertEquals(TestCopies.node(1, 1), copies.asked.get(TestCopies.SHARDS));
+    assertEquals(TestCopies.SHARDS + 1, copies.asked.size());
+    assertEquals(0, copies.response.shards().failures().length);
+    copies.response.decRef();
+
+    copies.gone.add("first");
+    copies.run(breaker, false);
+    assertEquals(List.of("first", "second"), copies.messages);
+    assertEquals(2 * TestCopies.SHARDS, copies.asked.size());
+    assertEquals(0, copies.response.shards().failures().length);
+    copies.response.decRef();
+
+    copies.gone.add("second");
+    copies.run(breaker, false);
+    assertTrue(copies.failure.toString(), copies.failure instanceof SearchPhaseExecutionException);
+    assertEquals(Map.of(), copies.open);
+    assertEquals(0, breaker.getUsed());
   }
 
   @Test

@@ -32,6 +32,7 @@ import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.VectorUtil;
 import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
 import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
+import org.elasticsearch.search.vectors.RescoreKnnVectorQuery;
 import org.elasticsearch.search.vectors.VectorSimilarityQuery;
 import org.junit.BeforeClass;
 
@@ -125,13 +126,14 @@ public class ExecutorSearchTests extends LuceneTestCase {
     filters.add(IntField.newRangeQuery("n", 0, random().nextInt(count)));
     filters.add(IntField.newRangeQuery("n", random().nextInt(count), count));
     int different = 1 + random().nextInt(3);
+    boolean rescored = random().nextBoolean();
     float leastScore = random().nextBoolean() ? Float.NEGATIVE_INFINITY : 0.2f;
     Query[] queries = new Query[30];
     for (int i = 0; i < queries.length; i++) {
       Query filter = filters.get(random().nextInt(different));
       Query query =
           floats
-              ? new ESKnnFloatVectorQuery(FIELD, floats(), k, candidates, filter, strategy())
+              ? floats(k, candidates, filter, rescored)
               : new ESKnnByteVectorQuery(FIELD, bytes(), k, candidates, filter, strategy());
       boolean threshold = leastScore > Float.NEGATIVE_INFINITY;
       queries[i] = threshold ? new VectorSimilarityQuery(query, 0, leastScore) : query;
@@ -161,6 +163,14 @@ public class ExecutorSearchTests extends LuceneTestCase {
       }
       assertTrue(same + " of " + all, same >= 0.95 * all);
     }
+  }
+
+  /** A query of a field of floats, or of a quantized type, which computes scores of more hits. */
+  private static Query floats(int k, int candidates, Query filter, boolean rescored) {
+    float[] vector = floats();
+    int hits = rescored ? Math.min(3 * k, candidates) : k;
+    Query query = new ESKnnFloatVectorQuery(FIELD, vector, hits, candidates, filter, strategy());
+    return rescored ? RescoreKnnVectorQuery.fromInnerQuery(FIELD, vector, k, hits, query) : query;
   }
 
   private static KnnSearchStrategy strategy() {

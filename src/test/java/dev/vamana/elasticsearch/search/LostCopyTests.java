@@ -111,7 +111,7 @@ public class LostCopyTests extends RandomizedTest {
   private List<Hit> merged(List<String> nodes, int query) {
     List<Hit> hits = new ArrayList<>();
     for (String node : nodes) {
-      ShardHits of = copies.hits(node);
+      Hits of = copies.hits(node);
       for (int i = of.start(query); i < of.ends()[query]; i++) {
         hits.add(new Hit(node, of.docs()[i], of.scores()[i]));
       }
@@ -129,7 +129,7 @@ public class LostCopyTests extends RandomizedTest {
         assertEquals(expected.size(), columns.ends()[query] - start);
         for (int i = 0; i < expected.size(); i++) {
           Hit hit = expected.get(i);
-          assertEquals(TestCopies.id(hit.node(), hit.doc()), columns.id(start + i));
+          assertEquals(TestCopies.id(hit.node(), hit.doc()), columns.ids()[start + i]);
           assertEquals(hit.score(), columns.scores()[start + i], 0);
         }
       } else {

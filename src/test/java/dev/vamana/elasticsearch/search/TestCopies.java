@@ -5,6 +5,7 @@ import static org.junit.Assert.assertTrue;
 
 import dev.vamana.search.WalkChange;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
@@ -12,16 +13,20 @@ import java.util.Map;
 import java.util.Random;
 import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
 import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.OriginalIndices;
 import org.elasticsearch.action.support.IndicesOptions;
+import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.routing.SplitShardCountSummary;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
+import org.elasticsearch.common.breaker.NoopCircuitBreaker;
 import org.elasticsearch.index.shard.ShardId;
+import org.elasticsearch.node.NodeClosedException;
 import org.elasticsearch.search.internal.AliasFilter;
 import org.elasticsearch.search.internal.ShardSearchContextId;
 import org.elasticsearch.tasks.TaskId;
@@ -30,7 +35,7 @@ import org.elasticsearch.tasks.TaskId;
  * Two copies of each of some shards, each with hits of its own. They answer at once, and know which
  * of their readers are open. Runs batched searches of them.
  */
-final class TestCopies implements ShardClient {
+final class TestCopies implements BatchSearchRun.Nodes {
   static final int SHARDS = 3;
   static final int QUERIES = 4;
   static final int K = 100;
@@ -41,16 +46,25 @@ final class TestCopies implements ShardClient {
   /** The open readers, and the node of each. */
   final Map<ShardSearchContextId, String> open = new HashMap<>();
 
-  /** The nodes that were asked for hits, in this order. */
+  /** The copies that were asked for hits, in this order. */
   final List<String> asked = new ArrayList<>();
 
   /** What the copies of nodes answer instead of documents. */
   final Map<String, Exception> lost = new HashMap<>();
 
-  /** The nodes whose copies have no memory for a query. */
+  /** The nodes that leave before they answer. */
+  final Set<String> gone = new HashSet<>();
+
+  /** The copies that have no memory for a query. */
   final Set<String> refuse = new HashSet<>();
 
-  /** Called with the node of each query before it is answered. */
+  /** The nodes that were sent the vectors, in this order. */
+  final List<String> messages = new ArrayList<>();
+
+  /** Whether all first copies are on one node, and all second ones on another. */
+  boolean together;
+
+  /** Called with each copy that is asked for hits. */
   Consumer<String> onQuery = node -> {};
 
   /** Called for each fetch before it is answered. */
@@ -98,7 +112,7 @@ final class TestCopies implements ShardClient {
   }
 
   /** The hits of a copy. */
-  ShardHits hits(String node) {
+  Hits hits(String node) {
     Random random = new Random(seed ^ node.hashCode());
     int[] ends = IntStream.rangeClosed(1, QUERIES).map(i -> i * K).toArray();
     int[] docs = new int[QUERIES * K];
@@ -114,7 +128,9 @@ final class TestCopies implements ShardClient {
         scores[i] = score;
       }
     }
-    return new ShardHits(ends, docs, scores);
+    int[] shards = new int[docs.length];
+    Arrays.fill(shards, Integer.parseInt(node.substring(node.indexOf('-') + 1)));
+    return new Hits(ends, shards, docs, scores);
   }
 
   @Override
@@ -124,64 +140,78 @@ final class TestCopies implements ShardClient {
 
   @Override
   public void query(
-      String node, ShardQueryRequest request, ActionListener<ShardQueryResponse> listener) {
-    asked.add(node);
-    nanos.addAndGet(7_500_000);
-    onQuery.accept(node);
-    if (refuse.contains(node)) {
-      listener.onFailure(
-          new CircuitBreakingException("too much", CircuitBreaker.Durability.TRANSIENT));
+      String node, NodeQueryRequest request, ActionListener<NodeQueryResponse> listener) {
+    messages.add(node);
+    AtomicReference<Hits> merged = new AtomicReference<>(Hits.none(QUERIES));
+    List<NodeQueryResponse.Outcome> outcomes = new ArrayList<>();
+    BreakerCharge free = new BreakerCharge(new NoopCircuitBreaker("test"));
+    for (ShardTarget target : request.shards()) {
+      String copy = together ? node + "-" + target.number() : node;
+      asked.add(copy);
+      nanos.addAndGet(7_500_000);
+      onQuery.accept(copy);
+      if (refuse.contains(copy)) {
+        outcomes.add(
+            NodeQueryResponse.Outcome.failed(
+                new CircuitBreakingException("too much", CircuitBreaker.Durability.TRANSIENT)));
+        continue;
+      }
+      ShardSearchContextId reader = new ShardSearchContextId("session", asked.size());
+      open.put(reader, copy);
+      Hits hits = poor.contains(copy) ? Hits.none(QUERIES) : hits(copy);
+      Hits.add(merged, hits, request.query().k(), free, () -> {});
+      outcomes.add(
+          new NodeQueryResponse.Outcome(
+              reader, false, mapped, new ShardProfile("x", 1, hits.docs().length, 2, 3, 0), null));
+    }
+    if (gone.contains(node)) {
+      open.values().removeIf(copy -> copy.startsWith(node));
+      listener.onFailure(new NodeClosedException((DiscoveryNode) null));
       return;
     }
-    ShardSearchContextId reader = new ShardSearchContextId("session", asked.size());
-    open.put(reader, node);
-    ShardHits hits = poor.contains(node) ? ShardHits.none(QUERIES) : hits(node);
-    listener.onResponse(
-        new ShardQueryResponse(
-            hits,
-            false,
-            reader,
-            null,
-            mapped,
-            new ShardProfile("x", 1, hits.docs().length, 2, 3, 0)));
+    listener.onResponse(new NodeQueryResponse(merged.get(), outcomes, null));
   }
 
   /** A copy that is lost leaves its reader open until it is told to close it. */
   @Override
   public void fetch(
-      String node, ShardFetchRequest request, ActionListener<ShardFetchResponse> listener) {
-    assertTrue("fetched from a closed reader", node.equals(open.get(request.reader())));
+      String node, ShardFetchRequest request, ActionListener<ShardFetchRequest.Response> listener) {
+    String copy = open.get(request.reader());
+    assertTrue("fetched from a closed reader", copy != null && copy.startsWith(node));
+    assertTrue("asked for no documents", request.docs().length > 0);
     onFetch.run();
-    fetchedFrom.add(node);
-    if (lost.containsKey(node)) {
-      listener.onFailure(lost.get(node));
+    fetchedFrom.add(copy);
+    if (lost.containsKey(copy)) {
+      listener.onFailure(lost.get(copy));
       return;
     }
     open.remove(request.reader());
     String[] ids =
-        IntStream.of(request.docs()).mapToObj(doc -> id(node, doc)).toArray(String[]::new);
+        IntStream.of(request.docs()).mapToObj(doc -> id(copy, doc)).toArray(String[]::new);
     FetchedDocs.Content[] contents =
         request.fetch().idsOnly()
             ? null
             : IntStream.range(0, ids.length)
                 .mapToObj(i -> new FetchedDocs.Content(null, Map.of(), Map.of()))
                 .toArray(FetchedDocs.Content[]::new);
-    listener.onResponse(new ShardFetchResponse(new FetchedDocs(DocIds.of(ids), contents)));
+    listener.onResponse(new ShardFetchRequest.Response(new FetchedDocs(ids, contents)));
   }
 
   @Override
-  public void free(String node, ShardFetchRequest request) {
-    assertTrue("freed twice", open.remove(request.reader(), node));
+  public void free(String node, ShardSearchContextId reader) {
+    String copy = open.remove(reader);
+    assertTrue("freed twice", copy != null && copy.startsWith(node));
   }
 
-  private static ShardTargets.Copies shard(int number) {
+  private ShardTargets.Copies shard(int number) {
     return new ShardTargets.Copies(
-        new ShardRequest.ShardTarget(
+        new ShardTarget(
+            number,
             new ShardId("index", "uuid", number),
             new OriginalIndices(new String[] {"index"}, IndicesOptions.strictExpand()),
             AliasFilter.EMPTY,
             SplitShardCountSummary.UNSET),
-        List.of(node(number, 0), node(number, 1)));
+        together ? List.of("first", "second") : List.of(node(number, 0), node(number, 1)));
   }
 
   /** Runs a search, and keeps its response, to be released, or its failure. */
@@ -200,6 +230,7 @@ final class TestCopies implements ShardClient {
             allowPartial,
             17);
     asked.clear();
+    messages.clear();
     fetchedFrom.clear();
     response = null;
     failure = null;
@@ -208,8 +239,9 @@ final class TestCopies implements ShardClient {
             this,
             new Elapsed(nanos::get),
             task,
-            IntStream.range(0, SHARDS).mapToObj(TestCopies::shard).toList(),
-            new ShardTurns(5, 1),
+            IntStream.range(0, SHARDS).mapToObj(this::shard).toList(),
+            1,
+            5,
             query,
             new FetchSpec(idsOnly, null, List.of()),
             false,

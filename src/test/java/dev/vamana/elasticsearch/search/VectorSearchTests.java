@@ -185,7 +185,7 @@ public class VectorSearchTests extends LuceneTestCase {
     public void close() {}
   }
 
-  private ShardHits search(ShardQuery query, BreakerCharge charge) throws IOException {
+  private Hits search(ShardQuery query, BreakerCharge charge) throws IOException {
     try (ContextIndexSearcher searcher =
         new ContextIndexSearcher(
             reader,
@@ -196,9 +196,9 @@ public class VectorSearchTests extends LuceneTestCase {
       FilteredQueries queries = new FilteredQueries(query);
       BatchSearchTask task =
           new BatchSearchTask(1, "type", "action", "", TaskId.EMPTY_TASK_ID, Map.of());
-      ShardHits hits =
-          new VectorSearch(searcher, new SearchThreads(Runnable::run, 1), task, charge, () -> false)
-              .search(query, queries, Float.NEGATIVE_INFINITY);
+      Hits hits =
+          new VectorSearch(searcher, new Workers(Runnable::run, 1), task, charge, () -> false)
+              .search(0, query, queries, Float.NEGATIVE_INFINITY);
       int count = query.vectors().count();
       assertEquals("each query made once", count, queries.made);
       assertEquals(count, task.getStatus().done());
@@ -206,7 +206,7 @@ public class VectorSearchTests extends LuceneTestCase {
     }
   }
 
-  private void assertHits(ShardQuery query, ShardHits hits) throws IOException {
+  private void assertHits(ShardQuery query, Hits hits) throws IOException {
     FilteredQueries queries = new FilteredQueries(query);
     IndexSearcher searcher = new IndexSearcher(reader);
     for (int sample = 0; sample < 40; sample++) {
@@ -242,7 +242,7 @@ public class VectorSearchTests extends LuceneTestCase {
       ShardQuery query = query(vectors, k, k, filters(vectors, different));
       CircuitBreaker breaker = RequestBreaker.withLimit(1L << 30);
       CountingExecutor executor = new CountingExecutor(breaker);
-      ShardHits hits;
+      Hits hits;
       try (BreakerCharge charge = new BreakerCharge(breaker);
           ExecutorRegistry.Installation installed = ExecutorRegistry.install(() -> executor)) {
         assertSame(executor, installed.executor());
@@ -260,7 +260,7 @@ public class VectorSearchTests extends LuceneTestCase {
     ShardQuery query = query(500, 7, 20, filters(500, 3));
     CircuitBreaker breaker = RequestBreaker.withLimit(1L << 30);
     try (BreakerCharge charge = new BreakerCharge(breaker)) {
-      ShardHits hits = search(query, charge);
+      Hits hits = search(query, charge);
       assertEquals(hits.ramBytesUsed(), breaker.getUsed());
       assertHits(query, hits);
     }

@@ -3,7 +3,6 @@ package dev.vamana.tools.batch;
 import dev.vamana.tools.demo.KnnIndex;
 import dev.vamana.tools.node.NodeClient;
 import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
 import java.util.Base64;
@@ -59,32 +58,25 @@ public enum Kind {
       body.append("\",\"_source\":false,\"k\":").append(k);
       body.append(",\"num_candidates\":").append(numCandidates);
       body.append(",\"format\":\"").append(columns() ? "columns" : "hits");
-      body.append("\",\"dims\":").append(vectors[0].length).append(",\"query_vectors\":");
-      if (this == BASE64_HITS || this == BASE64_COLUMNS) {
-        body.append('"').append(base64(vectors)).append("\",\"byte_order\":\"little_endian\"");
-      } else {
-        String separator = "[";
-        for (float[] vector : vectors) {
-          body.append(separator);
+      body.append("\",\"query_vectors\":");
+      String separator = "[";
+      for (float[] vector : vectors) {
+        body.append(separator);
+        if (this == BASE64_HITS || this == BASE64_COLUMNS) {
+          body.append('"').append(base64(vector)).append('"');
+        } else {
           KnnIndex.appendVector(body, vector);
-          separator = ",";
         }
-        body.append(']');
+        separator = ",";
       }
-      body.append('}');
+      body.append("]}");
     }
     return body.toString().getBytes(StandardCharsets.UTF_8);
   }
 
-  private static String base64(float[][] vectors) {
-    ByteBuffer bytes =
-        ByteBuffer.allocate(vectors.length * vectors[0].length * Float.BYTES)
-            .order(ByteOrder.LITTLE_ENDIAN);
-    for (float[] vector : vectors) {
-      for (float value : vector) {
-        bytes.putFloat(value);
-      }
-    }
+  private static String base64(float[] vector) {
+    ByteBuffer bytes = ByteBuffer.allocate(vector.length * Float.BYTES);
+    bytes.asFloatBuffer().put(vector);
     return Base64.getEncoder().encodeToString(bytes.array());
   }
 

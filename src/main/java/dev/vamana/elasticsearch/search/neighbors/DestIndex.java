@@ -5,7 +5,6 @@ import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import java.util.concurrent.atomic.AtomicReference;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.ResourceAlreadyExistsException;
 import org.elasticsearch.action.ActionListener;
@@ -24,6 +23,7 @@ import org.elasticsearch.action.index.IndexRequest;
 import org.elasticsearch.action.support.RefCountingListener;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.common.BackoffPolicy;
+import org.elasticsearch.index.reindex.WorkerBulkByPaginatedSearchTaskState;
 import org.elasticsearch.search.fetch.subphase.FetchSourceContext;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.xcontent.XContentBuilder;
@@ -39,21 +39,23 @@ final class DestIndex {
   private final String name;
   private final String field;
   private final Retry retry;
+  private final WorkerBulkByPaginatedSearchTaskState worker;
 
-  /** What bulk requests wrote. */
-  record Written(long created, long updated) {
-
-    static final Written NONE = new Written(0, 0);
-
-    Written and(Written others) {
-      return new Written(created + others.created, updated + others.updated);
-    }
-  }
-
-  DestIndex(Client client, ThreadPool threads, String name, String field) {
+  /**
+   * Makes an index that need not exist.
+   *
+   * @param worker counts what is written
+   */
+  DestIndex(
+      Client client,
+      ThreadPool threads,
+      String name,
+      String field,
+      WorkerBulkByPaginatedSearchTaskState worker) {
     this.client = client;
     this.name = name;
     this.field = field;
+    this.worker = worker;
     retry = new Retry(BackoffPolicy.exponentialBackoff(), threads);
   }
 
@@ -117,39 +119,29 @@ final class DestIndex {
   }
 
   /** Writes documents. Repeats what nodes reject because they are busy. */
-  void write(List<IndexRequest> documents, ActionListener<Written> written) {
-    AtomicReference<Written> all = new AtomicReference<>(Written.NONE);
-    try (RefCountingListener parts = new RefCountingListener(written.map(none -> all.get()))) {
+  void write(List<IndexRequest> documents, ActionListener<Void> written) {
+    try (RefCountingListener parts = new RefCountingListener(written)) {
       for (int from = 0; from < documents.size(); from += MOST_TOGETHER) {
         BulkRequest request = new BulkRequest();
         documents
             .subList(from, Math.min(documents.size(), from + MOST_TOGETHER))
             .forEach(request::add);
-        ActionListener<BulkResponse> part =
-            parts.acquire(
-                response -> {
-                  Written some = count(response);
-                  all.updateAndGet(some::and);
-                });
-        retry.withBackoff(client::bulk, request, part);
+        retry.withBackoff(client::bulk, request, parts.acquire(this::count));
       }
     }
   }
 
-  private static Written count(BulkResponse response) throws Exception {
-    long created = 0;
-    long updated = 0;
+  private void count(BulkResponse response) throws Exception {
     for (BulkItemResponse item : response) {
       if (item.isFailed()) {
         throw item.getFailure().getCause();
       }
       if (item.getResponse().getResult() == DocWriteResponse.Result.CREATED) {
-        created++;
+        worker.countCreated();
       } else {
-        updated++;
+        worker.countUpdated();
       }
     }
-    return new Written(created, updated);
   }
 
   /** Makes what was written searchable. */

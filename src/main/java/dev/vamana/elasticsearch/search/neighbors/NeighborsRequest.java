@@ -1,26 +1,24 @@
 package dev.vamana.elasticsearch.search.neighbors;
 
 import dev.vamana.elasticsearch.search.BatchSearchRequest;
-import java.io.IOException;
 import java.util.List;
 import java.util.Map;
 import java.util.Objects;
 import org.elasticsearch.action.ActionRequestValidationException;
 import org.elasticsearch.action.IndicesRequest;
 import org.elasticsearch.action.UntypedActionRequest;
-import org.elasticsearch.action.ValidateActions;
 import org.elasticsearch.action.support.IndicesOptions;
-import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.query.QueryBuilder;
+import org.elasticsearch.index.reindex.BulkByPaginatedSearchTask;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskId;
 
 /**
- * Asks for the nearest documents of every document of an index.
- *
- * <p>{@link #validate} reports all values that are out of range.
+ * Asks for the nearest documents of every document of an index. It stays on the node; whoever makes
+ * it keeps to the ranges.
  */
 public final class NeighborsRequest extends UntypedActionRequest
     implements IndicesRequest.Replaceable {
@@ -49,6 +47,7 @@ public final class NeighborsRequest extends UntypedActionRequest
   private final Options options;
   private final boolean refresh;
   private final boolean storesResult;
+  private final float requestsPerSecond;
 
   /**
    * What to find, and where to write it.
@@ -82,37 +81,6 @@ public final class NeighborsRequest extends UntypedActionRequest
       int batchSize,
       Integer slices,
       boolean resume) {
-
-    private static Options readFrom(StreamInput in) throws IOException {
-      return new Options(
-          in.readString(),
-          in.readVInt(),
-          in.readOptionalVInt(),
-          in.readBoolean(),
-          in.readOptionalFloat(),
-          in.readOptionalNamedWriteable(QueryBuilder.class),
-          in.readOptionalNamedWriteable(QueryBuilder.class),
-          in.readString(),
-          in.readString(),
-          in.readVInt(),
-          in.readOptionalVInt(),
-          in.readBoolean());
-    }
-
-    private void writeTo(StreamOutput out) throws IOException {
-      out.writeString(field);
-      out.writeVInt(k);
-      out.writeOptionalVInt(numCandidates);
-      out.writeBoolean(exact);
-      out.writeOptionalFloat(similarity);
-      out.writeOptionalNamedWriteable(query);
-      out.writeOptionalNamedWriteable(filter);
-      out.writeString(destIndex);
-      out.writeString(destField);
-      out.writeVInt(batchSize);
-      out.writeOptionalVInt(slices);
-      out.writeBoolean(resume);
-    }
 
     /** Hits to ask for: one more than neighbours, since a document finds itself. */
     int hits() {
@@ -148,78 +116,29 @@ public final class NeighborsRequest extends UntypedActionRequest
    * @param indices names that lead to one index
    * @param refresh whether to refresh the index that is written to, at the end
    * @param storesResult whether the result is kept in the index of tasks
+   * @param requestsPerSecond documents that are searched and written a second, above 0, or infinity
    */
   public NeighborsRequest(
-      String[] indices, Options options, boolean refresh, boolean storesResult) {
+      String[] indices,
+      Options options,
+      boolean refresh,
+      boolean storesResult,
+      float requestsPerSecond) {
     this.indices = Objects.requireNonNull(indices, "indices");
     this.options = Objects.requireNonNull(options, "options");
     this.refresh = refresh;
     this.storesResult = storesResult;
-  }
-
-  /** Reads what {@link #writeTo} wrote. */
-  public NeighborsRequest(StreamInput in) throws IOException {
-    super(in);
-    indices = in.readStringArray();
-    options = Options.readFrom(in);
-    refresh = in.readBoolean();
-    storesResult = in.readBoolean();
+    this.requestsPerSecond = requestsPerSecond;
   }
 
   @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    super.writeTo(out);
-    out.writeStringArray(indices);
-    options.writeTo(out);
-    out.writeBoolean(refresh);
-    out.writeBoolean(storesResult);
+  public void writeTo(StreamOutput out) {
+    TransportAction.localOnly();
   }
 
   @Override
   public ActionRequestValidationException validate() {
-    ActionRequestValidationException errors = null;
-    errors = named("index", indices.length == 0 ? null : indices[0], errors);
-    errors = named("field", options.field(), errors);
-    errors = named("dest.index", options.destIndex(), errors);
-    errors = named("dest.field", options.destField(), errors);
-    errors = within("k", options.k(), 1, MAX_K, errors);
-    errors = within("batch_size", options.batchSize(), 1, MAX, errors);
-    if (options.slices() != null) {
-      errors = within("slices", options.slices(), 1, MAX_SLICES, errors);
-    }
-    if (options.numCandidates() != null) {
-      errors = within("num_candidates", options.numCandidates(), options.k(), MAX, errors);
-    }
-    Float similarity = options.similarity();
-    if (similarity != null && Float.isFinite(similarity) == false) {
-      errors =
-          ValidateActions.addValidationError(
-              "[similarity] is [" + similarity + "], allowed are finite numbers", errors);
-    }
-    return errors;
-  }
-
-  private static ActionRequestValidationException named(
-      String key, String value, ActionRequestValidationException errors) {
-    return value == null || value.isEmpty()
-        ? ValidateActions.addValidationError("[" + key + "] is missing, allowed is a name", errors)
-        : errors;
-  }
-
-  private static ActionRequestValidationException within(
-      String key, int value, int least, int most, ActionRequestValidationException errors) {
-    return value < least || value > most
-        ? ValidateActions.addValidationError(
-            "["
-                + key
-                + "] is ["
-                + value
-                + "], allowed is a whole number from "
-                + least
-                + " to "
-                + most,
-            errors)
-        : errors;
+    return null;
   }
 
   @Override
@@ -251,6 +170,11 @@ public final class NeighborsRequest extends UntypedActionRequest
   /** Whether to refresh the index that is written to, at the end. */
   public boolean refresh() {
     return refresh;
+  }
+
+  /** Documents that are searched and written a second at the beginning, or infinity. */
+  float requestsPerSecond() {
+    return requestsPerSecond;
   }
 
   @Override
@@ -288,7 +212,8 @@ public final class NeighborsRequest extends UntypedActionRequest
 
   @Override
   public Task createTask(
-      long id, String type, String action, TaskId parent, Map<String, String> headers) {
-    return new NeighborsTask(id, type, action, getDescription(), parent, headers);
+      TaskId id, String type, String action, TaskId parent, Map<String, String> headers) {
+    return new BulkByPaginatedSearchTask(
+        id, type, action, getDescription(), parent, headers, false, null);
   }
 }

@@ -3,12 +3,12 @@ package dev.vamana.elasticsearch.search.neighbors;
 import dev.vamana.elasticsearch.search.BreakerCharge;
 import dev.vamana.elasticsearch.search.Elapsed;
 import java.util.Arrays;
-import java.util.concurrent.Executor;
+import java.util.List;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.HandledTransportAction;
+import org.elasticsearch.action.support.TransportAction;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.client.internal.ParentTaskAssigningClient;
 import org.elasticsearch.cluster.metadata.IndexAbstraction;
@@ -18,8 +18,11 @@ import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.service.ClusterService;
 import org.elasticsearch.common.util.concurrent.EsExecutors;
 import org.elasticsearch.index.Index;
+import org.elasticsearch.index.reindex.BulkByPaginatedSearchResponse;
+import org.elasticsearch.index.reindex.BulkByPaginatedSearchTask;
 import org.elasticsearch.injection.guice.Inject;
 import org.elasticsearch.search.SearchService;
+import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskCancelledException;
 import org.elasticsearch.threadpool.ThreadPool;
@@ -31,10 +34,10 @@ import org.elasticsearch.transport.TransportService;
  * privileges as in requests of their own.
  */
 public final class TransportNeighborsAction
-    extends HandledTransportAction<NeighborsRequest, NeighborsResponse> {
+    extends TransportAction<NeighborsRequest, BulkByPaginatedSearchResponse> {
 
   /** The action. It requires the privilege to read the index. */
-  public static final ActionType<NeighborsResponse> TYPE =
+  public static final ActionType<BulkByPaginatedSearchResponse> TYPE =
       new ActionType<>("indices:data/read/vamana/neighbors");
 
   private final TransportService transport;
@@ -58,9 +61,8 @@ public final class TransportNeighborsAction
       ThreadPool threads) {
     super(
         TYPE.name(),
-        transport,
         filters,
-        NeighborsRequest::new,
+        transport.getTaskManager(),
         threads.executor(ThreadPool.Names.GENERIC));
     this.transport = transport;
     this.client = client;
@@ -73,18 +75,18 @@ public final class TransportNeighborsAction
 
   @Override
   protected void doExecute(
-      Task task, NeighborsRequest request, ActionListener<NeighborsResponse> listener) {
+      Task task, NeighborsRequest request, ActionListener<BulkByPaginatedSearchResponse> listener) {
     Elapsed elapsed = Elapsed.now();
-    NeighborsTask own = (NeighborsTask) task;
+    BulkByPaginatedSearchTask own = (BulkByPaginatedSearchTask) task;
+    own.setWorker(request.requestsPerSecond(), null);
     ActionListener<Void> done =
         listener
-            .<Void>map(ended -> new NeighborsResponse(elapsed.time(), own.getStatus(), null))
+            .<Void>map(ended -> response(elapsed, own.getStatus(), own.getReasonCancelled()))
             .delegateResponse(
                 (next, failure) -> {
                   String reason = cancelled(own, failure);
                   if (reason != null) {
-                    listener.onResponse(
-                        new NeighborsResponse(elapsed.time(), own.getStatus(), reason));
+                    listener.onResponse(response(elapsed, own.getStatus(), reason));
                   } else {
                     next.onFailure(failure);
                   }
@@ -92,11 +94,32 @@ public final class TransportNeighborsAction
     ActionListener.run(done, next -> start(own, request, next));
   }
 
+  private static BulkByPaginatedSearchResponse response(
+      Elapsed elapsed, BulkByPaginatedSearchTask.Status status, String cancelled) {
+    BulkByPaginatedSearchTask.Status last =
+        new BulkByPaginatedSearchTask.Status(
+            null,
+            status.getTotal(),
+            status.getUpdated(),
+            status.getCreated(),
+            status.getDeleted(),
+            status.getBatches(),
+            status.getVersionConflicts(),
+            status.getNoops(),
+            status.getBulkRetries(),
+            status.getSearchRetries(),
+            status.getThrottled(),
+            status.getRequestsPerSecond(),
+            cancelled,
+            status.getThrottledUntil());
+    return new BulkByPaginatedSearchResponse(elapsed.time(), last, List.of(), List.of(), false);
+  }
+
   /**
    * Why a run was cancelled; null if it was not. Elasticsearch cancels the searches of a task
    * before the task itself, so a run can end before it is told.
    */
-  private static String cancelled(NeighborsTask task, Exception failure) {
+  private static String cancelled(CancellableTask task, Exception failure) {
     if (task.isCancelled()) {
       return task.getReasonCancelled();
     }
@@ -106,7 +129,8 @@ public final class TransportNeighborsAction
         .orElse(null);
   }
 
-  private void start(NeighborsTask task, NeighborsRequest request, ActionListener<Void> done) {
+  private void start(
+      BulkByPaginatedSearchTask task, NeighborsRequest request, ActionListener<Void> done) {
     NeighborsRequest.Options options = request.options();
     ProjectMetadata project = projects.getProjectMetadata(cluster.state());
     String[] sources = names.concreteIndexNames(project, request);
@@ -120,10 +144,11 @@ public final class TransportNeighborsAction
     }
     boolean exists = existsApart(project, options.destIndex(), sources[0]);
     Client asTask = new ParentTaskAssigningClient(client, transport.getLocalNode(), task);
-    DestIndex dest = new DestIndex(asTask, threads, options.destIndex(), options.destField());
-    Snapshot snapshot = new Snapshot(asTask, client, request);
+    DestIndex dest =
+        new DestIndex(
+            asTask, threads, options.destIndex(), options.destField(), task.getWorkerState());
+    SourceIndex source = new SourceIndex(asTask, client, request);
     BreakerCharge charge = new BreakerCharge(service.getCircuitBreaker());
-    Executor executor = threads.executor(ThreadPool.Names.GENERIC);
     ActionListener<Void> ending =
         ActionListener.runBefore(
             done.delegateFailureAndWrap(
@@ -135,10 +160,10 @@ public final class TransportNeighborsAction
                   }
                 }),
             () -> {
-              snapshot.close();
+              source.close();
               charge.close();
             });
-    NeighborsRun run = new NeighborsRun(task, request, asTask, snapshot, dest, charge, executor);
+    NeighborsRun run = new NeighborsRun(task, request, asTask, source, dest, charge, threads);
     int processors = EsExecutors.allocatedProcessors(cluster.getSettings());
     SourceField.check(
         asTask,
