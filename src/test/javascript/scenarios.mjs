@@ -314,7 +314,7 @@ const scenarios = {
       const hits = batch.ids[i].map((_id, rank) => ({ _id, _score: batch.scores[i][rank] }))
       assertBest(ranked(query), 10, { timed_out: false, _shards: batch._shards, hits: { hits } })
     })
-    const stats = await perform('GET', '/_vamana/stats')
+    const stats = await perform('GET', '/_vamana/nodes/stats')
     assert.equal(Object.keys(stats.nodes).length, 1)
     const segments = await perform('GET', `/_cat/vamana/${INDEX}`, undefined, { format: 'json' })
     assert.deepEqual(

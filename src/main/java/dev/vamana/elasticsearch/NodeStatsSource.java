@@ -2,21 +2,23 @@ package dev.vamana.elasticsearch;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.codebook.Codebooks;
+import dev.vamana.elasticsearch.codebook.sample.SampleStatus;
+import dev.vamana.elasticsearch.codebook.sample.Samples;
 import dev.vamana.elasticsearch.gpu.NodeExecutor;
-import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
 import dev.vamana.elasticsearch.index.NodeBuilding;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.elasticsearch.monitor.stats.NodeHealth;
 import dev.vamana.elasticsearch.monitor.stats.StatsSource;
-import dev.vamana.elasticsearch.monitor.stats.TrainingStats;
 import dev.vamana.elasticsearch.search.IdCache;
+import dev.vamana.search.CpuSearches;
+import dev.vamana.search.ExecutorRegistry;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 
 /**
  * Gives the node's statistics from the parts of the plugin that count them.
@@ -24,7 +26,6 @@ import java.util.List;
  * @param executor answers searches
  * @param building counts written segments and the memory to build them in
  * @param codebooks trains and keeps codebooks
- * @param pinned bounds the host memory of batches
  * @param idCache keeps ids for batched searches
  * @param recalls recall of sampled searches
  * @param health finds out what is wrong
@@ -33,7 +34,6 @@ record NodeStatsSource(
     NodeExecutor executor,
     NodeBuilding building,
     Codebooks codebooks,
-    PinnedMemoryBreaker pinned,
     IdCache idCache,
     RecallMonitor recalls,
     NodeHealth health)
@@ -44,13 +44,13 @@ record NodeStatsSource(
   }
 
   @Override
-  public DeviceStats device() {
-    return executor.device();
+  public List<DeviceStats> devices() {
+    return executor.devices();
   }
 
   @Override
-  public List<DeviceSection> devices() {
-    return executor.devices();
+  public CpuSearches readers() {
+    return ExecutorRegistry.cpuSearches();
   }
 
   @Override
@@ -59,28 +59,33 @@ record NodeStatsSource(
   }
 
   @Override
-  public Counters breaker() {
-    return pinned.stats();
+  public SortedMap<String, SortedMap<String, Long>> counters() {
+    SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
+    groups.put("ids", idCache.stats());
+    groups.put("builds", building.memory().stats());
+    Samples samples = codebooks.samples();
+    put(groups, "samples", "used", samples.memory().used());
+    put(groups, "samples", "limit", samples.memory().limit());
+    codebooks
+        .ready()
+        .forEach((name, codebook) -> put(groups, "codebooks", name, codebook.version()));
+    for (SampleStatus sample : samples.status()) {
+      put(groups, "sample_documents", sample.name(), sample.seen());
+      put(groups, "sample_vectors", sample.name(), sample.held());
+      put(groups, "sample_rejected", sample.name(), sample.rejected());
+      put(groups, "sample_missed", sample.name(), sample.missed());
+    }
+    return groups;
+  }
+
+  private static void put(
+      SortedMap<String, SortedMap<String, Long>> groups, String group, String name, long value) {
+    groups.computeIfAbsent(group, missing -> new TreeMap<>()).put(name, value);
   }
 
   @Override
-  public Counters ids() {
-    return idCache.stats();
-  }
-
-  @Override
-  public Counters builds() {
-    return building.memory().stats();
-  }
-
-  @Override
-  public Counters training() {
-    return TrainingStats.of(codebooks.ready(), codebooks.samples());
-  }
-
-  @Override
-  public RecallStats recall() {
-    return recalls.stats();
+  public Map<String, Object> recall() {
+    return recalls.figures();
   }
 
   @Override

@@ -21,11 +21,9 @@ import dev.vamana.elasticsearch.index.SettingsWithoutEffect;
 import dev.vamana.elasticsearch.index.VamanaEngineFactory;
 import dev.vamana.elasticsearch.index.VamanaSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.recall.RecallListener;
 import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
+import dev.vamana.elasticsearch.monitor.recall.RecallSampler;
 import dev.vamana.elasticsearch.monitor.recall.RecallSettings;
-import dev.vamana.elasticsearch.monitor.recall.RestRecallAction;
-import dev.vamana.elasticsearch.monitor.recall.TransportRecallAction;
 import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
 import dev.vamana.elasticsearch.monitor.segments.RestCatVamanaAction;
 import dev.vamana.elasticsearch.monitor.segments.RestIndexStatsAction;
@@ -118,10 +116,10 @@ public final class VamanaPlugin extends Plugin
   private final PinnedMemoryBreaker breaker = new PinnedMemoryBreaker();
   private ThreadPool threads;
   private NodeExecutor executor;
-  private LeftoverSegments leftovers;
   private VamanaHealth health;
   private DamagedFiles damaged;
   private RecallMonitor recall;
+  private RecallSampler sampler;
   private BodyLimit bodyLimit;
 
   /**
@@ -181,11 +179,7 @@ public final class VamanaPlugin extends Plugin
     damaged.register(module);
     SettingsWithoutEffect.register(module);
     IndexWarming.register(module, threads);
-    RecallListener.register(module, recall);
-    if (VamanaSettings.ENABLED.get(module.getSettings()) == false
-        && LeftoverSegments.looksAt(module.getSettings())) {
-      leftovers.register(module);
-    }
+    sampler.register(module);
   }
 
   @Override
@@ -208,7 +202,6 @@ public final class VamanaPlugin extends Plugin
   public Collection<?> createComponents(PluginServices services) {
     threads = services.threadPool();
     damaged = new DamagedFiles(threads.generic());
-    leftovers = new LeftoverSegments(threads.generic());
     health = new VamanaHealth(services.client());
     executor =
         NodeExecutor.start(
@@ -223,7 +216,8 @@ public final class VamanaPlugin extends Plugin
         changed -> executor.adjust(GpuSettings.of(changed)), GpuSettings.DYNAMIC);
     breaker.follow(settings);
     building.memory().follow(settings);
-    recall = NodeRecall.start(threads, services.environment().settings(), settings, executor);
+    recall = new RecallMonitor(threads, services.environment().settings(), settings);
+    sampler = new RecallSampler(recall);
     bodyLimit = new BodyLimit(settings);
     IdCache ids =
         new IdCache(
@@ -241,14 +235,15 @@ public final class VamanaPlugin extends Plugin
                 executor,
                 building,
                 codebooks,
-                breaker,
                 ids,
                 recall,
-                new NodeHealth(damaged, leftovers, threads::relativeTimeInMillis))));
+                new NodeHealth(
+                    damaged,
+                    new LeftoverSegments(services.indicesService()),
+                    threads::relativeTimeInMillis))));
     components.add(recall);
     components.add(ids);
     components.add(damaged);
-    components.add(new TransportSegmentsAction.OptedIn(VamanaSettings.ENABLED::exists));
     return components;
   }
 
@@ -258,7 +253,6 @@ public final class VamanaPlugin extends Plugin
     actions.addAll(Codebooks.actions());
     actions.addAll(ResidencyActions.actions());
     actions.add(new ActionHandler(TransportStatsAction.TYPE, TransportStatsAction.class));
-    actions.add(new ActionHandler(TransportRecallAction.TYPE, TransportRecallAction.class));
     actions.add(new ActionHandler(TransportSegmentsAction.TYPE, TransportSegmentsAction.class));
     return actions;
   }
@@ -281,7 +275,6 @@ public final class VamanaPlugin extends Plugin
     handlers.add(new RestRethrottleAction());
     handlers.add(new RestCatVamanaAction());
     handlers.add(new RestIndexStatsAction());
-    handlers.add(new RestRecallAction());
     handlers.add(new RestRemovalAction());
     return handlers;
   }

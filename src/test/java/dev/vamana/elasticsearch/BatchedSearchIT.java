@@ -291,7 +291,7 @@ public class BatchedSearchIT {
   /** Progress is seen from outside, and a cancelled request ends early and leaves nothing open. */
   /** Returns the heap that ids of both nodes take. */
   private static long idBytes() throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/stats/memory").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/nodes/stats/memory").get("nodes");
     long bytes = 0;
     for (Object node : nodes.values()) {
       bytes += ((Number) NodeClient.at(node, "memory", "ids", "used_in_bytes")).longValue();

@@ -7,7 +7,6 @@ import dev.vamana.elasticsearch.gpu.GpuSettings;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -41,12 +40,12 @@ public final class CannedHitsPlugin extends ForwardingPlugin {
 
     @Override
     public GpuStats stats(SearchExecutor executor, GpuMode mode) {
-      return GpuStats.without(mode.settingName(), StateStats.State.UNAVAILABLE, "canned hits");
+      return GpuStats.without(mode.settingName(), GpuStats.State.UNAVAILABLE, "canned hits");
     }
 
     @Override
-    public DeviceStats device(SearchExecutor executor) {
-      return null;
+    public List<DeviceStats> devices(SearchExecutor executor) {
+      return List.of();
     }
 
     @Override

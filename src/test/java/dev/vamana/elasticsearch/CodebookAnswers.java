@@ -36,7 +36,7 @@ final class CodebookAnswers {
 
   /** A node's own sample of a codebook, as its statistics show it. */
   static Map<?, ?> sample(NodeClient client, String name) throws IOException {
-    Map<String, Object> answer = client.get("/_vamana/_local/stats/training");
+    Map<String, Object> answer = client.get("/_vamana/nodes/_local/stats/training");
     Map<?, ?> node = (Map<?, ?>) ((Map<?, ?>) answer.get("nodes")).values().iterator().next();
     return (Map<?, ?>) NodeClient.at(node, "training", "samples", name);
   }

@@ -231,7 +231,7 @@ public class HiddenDocumentsIT {
   /** What is told of shards and segments: numbers of vectors and bytes, but no document. */
   @Test
   public void testWhatIsToldOfSegmentsNamesNoDocument() throws IOException {
-    assertNamesNoDocument("GET", "/_vamana/stats");
+    assertNamesNoDocument("GET", "/_vamana/nodes/stats");
     assertNamesNoDocument("POST", "/photos/_vamana/warmup");
     assertNamesNoDocument("GET", "/_cat/vamana/photos?format=json&h=*");
     assertNamesNoDocument("POST", "/photos/_vamana/clear_cache");

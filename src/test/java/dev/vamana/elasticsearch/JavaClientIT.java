@@ -447,7 +447,7 @@ public class JavaClientIT {
       Answers.assertBest(scores(queries[i], ALL), 10, answer(false, 0, hits));
     }
 
-    Map<String, Object> stats = json(perform(client, new Request("GET", "/_vamana/stats")));
+    Map<String, Object> stats = json(perform(client, new Request("GET", "/_vamana/nodes/stats")));
     assertEquals(1, ((Map<?, ?>) stats.get("nodes")).size());
 
     Set<String> segments = Set.copyOf(segments(INDEX, "index,field"));

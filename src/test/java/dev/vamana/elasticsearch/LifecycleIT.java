@@ -243,7 +243,7 @@ public class LifecycleIT {
   }
 
   private static long builds(String member) throws IOException {
-    Map<String, Object> stats = node.client().get("/_vamana/_local/stats/memory");
+    Map<String, Object> stats = node.client().get("/_vamana/nodes/_local/stats/memory");
     Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
     return ((Number) NodeClient.at(only, "memory", "builds", member)).longValue();
   }

@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 import static org.junit.Assume.assumeFalse;
@@ -55,7 +54,7 @@ public class NodeSettingsIT {
 
   /** What the statistics of the cluster have of a node. */
   private static Map<?, ?> stats(String name) throws IOException {
-    Map<String, Object> stats = CLUSTER.first().client().get("/_vamana/stats");
+    Map<String, Object> stats = CLUSTER.first().client().get("/_vamana/nodes/stats");
     assertEquals(2, NodeClient.at(stats, "_nodes", "successful"));
     assertEquals(0, NodeClient.at(stats, "_nodes", "failed"));
     return ((Map<?, ?>) stats.get("nodes"))
@@ -78,7 +77,7 @@ public class NodeSettingsIT {
     Map<?, ?> gpu = (Map<?, ?>) shown.get("state");
     assertEquals("auto", gpu.get("enabled"));
     assertEquals("unavailable", gpu.get("state"));
-    assertNull(shown.get("device"));
+    assertEquals(List.of(), shown.get("devices"));
     List<?> troubles = (List<?>) NodeClient.at(shown, "health");
     assertEquals(
         troubles.toString(),
@@ -97,7 +96,7 @@ public class NodeSettingsIT {
     assertTrue(node.log(), node.log().contains(reason));
     assertNothingWasDenied(node);
     NodeClient.Response wrong =
-        node.client().send("GET", "/_vamana/stats?no_such=1", null, "application/json");
+        node.client().send("GET", "/_vamana/nodes/stats?no_such=1", null, "application/json");
     assertEquals(wrong.body(), 400, wrong.status());
     assertTrue(wrong.body(), wrong.body().contains("no_such"));
     assertBuildsTakeHalfOfTheProcessors(node);

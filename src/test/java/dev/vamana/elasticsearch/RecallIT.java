@@ -1,10 +1,10 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
+import dev.vamana.elasticsearch.monitor.stats.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
@@ -91,13 +91,22 @@ public class RecallIT {
     return exact.stream().filter(found::contains).count() / (double) exact.size();
   }
 
-  private static Object field(String index) throws IOException {
-    Map<String, Object> answer = node.client().get("/" + index + "/_vamana/recall");
-    return NodeClient.at(answer, "indices", index, "fields", "v");
+  /** What the statistics of an index say of its only field and number of hits. */
+  private static Object measured(String index) throws IOException {
+    Map<String, Object> answer = node.client().get("/" + index + "/_vamana/stats");
+    List<?> rows = (List<?>) NodeClient.at(answer, "indices", index, "fields", "v", "recall");
+    assertEquals(rows.toString(), 1, rows.size());
+    return rows.get(0);
+  }
+
+  private static long skipped(String reason) throws IOException {
+    Map<String, Object> stats = node.client().get("/_vamana/nodes/stats/recall");
+    Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
+    return ((Number) NodeClient.at(only, "recall", "skipped", reason)).longValue();
   }
 
   private static long evaluated() throws IOException {
-    Map<String, Object> stats = node.client().get("/_vamana/stats/recall");
+    Map<String, Object> stats = node.client().get("/_vamana/nodes/stats/recall");
     Object only = ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
     return ((Number) NodeClient.at(only, "recall", "evaluated")).longValue();
   }
@@ -106,7 +115,7 @@ public class RecallIT {
     long deadline = System.nanoTime() + 60_000_000_000L;
     while (evaluated() < count) {
       assertTrue(
-          "not evaluated: " + node.client().get("/_vamana/stats/recall"),
+          "not evaluated: " + node.client().get("/_vamana/nodes/stats/recall"),
           System.nanoTime() < deadline);
       Thread.sleep(5);
     }
@@ -124,12 +133,6 @@ public class RecallIT {
     return sum / QUERIES;
   }
 
-  private static Object only(Object field, String list) {
-    List<?> rows = (List<?>) NodeClient.at(field, list);
-    assertEquals(rows.toString(), 1, rows.size());
-    return rows.get(0);
-  }
-
   private static double number(Object json, String name) {
     return ((Number) NodeClient.at(json, name)).doubleValue();
   }
@@ -145,74 +148,15 @@ public class RecallIT {
             """,
             doc -> true);
     assertTrue("neighbours are missed, " + recall, recall < 0.95);
-    Object field = field("poor");
-    Object search = only(field, "searches");
+    Object search = measured("poor");
     assertEquals(recall, number(search, "recall"), 1e-3);
     assertEquals(QUERIES, number(search, "queries"), 0);
-    assertEquals(0, number(search, "filtered"), 0);
-    assertTrue(search.toString(), number(search, "low") < recall);
-    assertTrue(search.toString(), number(search, "high") > recall);
-    assertTrue(search.toString(), number(search, "distances") > K);
-    assertTrue(search.toString(), number(search, "latency_in_micros") > 0);
-    List<?> repeated = (List<?>) NodeClient.at(search, "repeated");
-    double last = 0;
-    double lastDistances = 0;
-    for (Object repeat : repeated) {
-      assertTrue(repeated.toString(), number(repeat, "recall") >= last - 0.02);
-      assertTrue(repeated.toString(), number(repeat, "distances") > lastDistances);
-      last = number(repeat, "recall");
-      lastDistances = number(repeat, "distances");
-    }
-    assertEquals("the same answers again", recall, number(repeated.get(0), "recall"), 1e-3);
-    assertTrue("more candidates find more", last > recall);
-    double neighbors = 0;
-    double found = 0;
-    for (Object segment : (List<?>) NodeClient.at(field, "segments")) {
-      neighbors += number(segment, "neighbors");
-      found += number(segment, "found");
-    }
-    assertEquals(QUERIES * K, neighbors, 0);
-    assertEquals(recall * QUERIES * K, found, 1e-6);
-    String advice = (String) NodeClient.at(field, "advice");
-    assertTrue(advice, advice.startsWith("at num_candidates 10 the recall of 10 hits is 0."));
-    assertTrue(advice, advice.contains(" would give "));
-    assertEquals(
-        "on two segments, by a node without a GPU: " + field,
-        Map.of("cpu.no_device", 2 * QUERIES),
-        NodeClient.at(field, "answered_by"));
-  }
-
-  /** A repetition ends early if the search did, and only then. */
-  @Test
-  public void testSearchesThatEndEarly() throws Exception {
-    TestIndex index = index("early", 1);
-    index.forceMerge();
-    String body =
-        """
-        {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": 200}}
-        """;
-    double early = ask(index, body, doc -> true);
-    double distances = assertSameRecallAgain("early", early);
-    index.set("\"index.dense_vector.hnsw_enable_early_termination\": false");
-    double late = ask(index, body, doc -> true);
-    assertTrue(late + " after " + early, late >= early);
-    double ofBoth = assertSameRecallAgain("early", (early + late) / 2);
-    assertTrue(ofBoth + " after " + distances, ofBoth > distances);
-  }
-
-  /** Returns the mean number of distances of the searches. */
-  private static double assertSameRecallAgain(String index, double recall) throws IOException {
-    Object search = only(field(index), "searches");
-    assertEquals(recall, number(search, "recall"), 1e-3);
-    List<?> repeated = (List<?>) NodeClient.at(search, "repeated");
-    Object again =
-        repeated.stream()
-            .filter(row -> number(row, "num_candidates") == number(search, "num_candidates"))
-            .findFirst()
-            .orElseThrow();
-    assertEquals(repeated.toString(), recall, number(again, "recall"), 1e-3);
-    assertEquals(number(search, "distances"), number(again, "distances"), 0);
-    return number(search, "distances");
+    assertEquals(K, number(search, "k"), 0);
+    assertTrue(search.toString(), number(search, "recall_low") < recall);
+    assertTrue(search.toString(), number(search, "recall_high") > recall);
+    MetricsText text = Scrape.assertSameAsJson(node.client(), "/_vamana/nodes/stats");
+    Map<String, String> labels = Map.of("index", "poor", "field", "v", "k", "10");
+    assertEquals(1, text.values("vamana_searches_recall", labels).size());
   }
 
   @Test
@@ -226,9 +170,9 @@ public class RecallIT {
                                "filter": {"term": {"color": "red"}}}}}
             """,
             RED);
-    Object search = only(field("filtered"), "searches");
+    Object search = measured("filtered");
     assertEquals(recall, number(search, "recall"), 1e-3);
-    assertEquals(QUERIES, number(search, "filtered"), 0);
+    assertEquals(QUERIES, number(search, "queries"), 0);
   }
 
   @Test
@@ -244,11 +188,8 @@ public class RecallIT {
                 """,
                 ASKED.json(0), ASKED.json(1)));
     awaitEvaluated(before + 1);
-    Object search = only(field("batched"), "searches");
+    Object search = measured("batched");
     assertEquals("one query of the batch", 1, number(search, "queries"), 0);
-    assertEquals(20, number(search, "num_candidates"), 0);
-    String advice = (String) NodeClient.at(field("batched"), "advice");
-    assertTrue(advice, advice.endsWith("from 1 searches; advice needs 30"));
   }
 
   /** Mean recall of the answers, and not of samples. */
@@ -309,12 +250,12 @@ public class RecallIT {
     TestIndex index = index("off", 0);
     long before = evaluated();
     index.knn("v", ASKED.vector(0), K, K);
-    Map<String, Object> answer = node.client().get("/off/_vamana/recall");
-    assertEquals(Map.of(), NodeClient.at(answer, "indices", "off", "fields"));
+    Map<String, Object> answer = node.client().get("/off/_vamana/stats");
+    assertEquals(List.of(), NodeClient.at(answer, "indices", "off", "fields", "v", "recall"));
     index.set("\"index.vamana.recall.sample_rate\": 1.0");
     index.knn("v", ASKED.vector(0), K, K);
     awaitEvaluated(before + 1);
-    assertEquals(1, number(only(field("off"), "searches"), "queries"), 0);
+    assertEquals(1, number(measured("off"), "queries"), 0);
   }
 
   /** Half of the searches; the query phase that each of them has, too, takes no part. */
@@ -328,12 +269,14 @@ public class RecallIT {
     index.knn("v", ASKED.vector(2), K, K);
     index.knn("v", ASKED.vector(3), K, K);
     awaitEvaluated(before + 2);
-    assertEquals(2, number(only(field("half"), "searches"), "queries"), 0);
+    assertEquals(2, number(measured("half"), "queries"), 0);
   }
 
   @Test
   public void testWhatCannotBeEvaluatedIsCounted() throws Exception {
     TestIndex index = index("thresholds", 1);
+    long before = skipped("unsupported");
+    long failed = skipped("failed");
     index.search(
         Json.of(
             """
@@ -341,9 +284,7 @@ public class RecallIT {
                      "similarity": 100}}
             """,
             ASKED.json(0)));
-    Map<String, Object> answer = node.client().get("/thresholds/_vamana/recall");
-    assertEquals(
-        Map.of("unsupported", 1), NodeClient.at(answer, "indices", "thresholds", "skipped"));
-    assertFalse(answer.toString(), answer.toString().contains("failed=1"));
+    assertEquals(before + 1, skipped("unsupported"));
+    assertEquals(failed, skipped("failed"));
   }
 }

@@ -138,7 +138,7 @@ public class RestartIT {
   }
 
   private List<String> troubles() throws IOException {
-    Map<String, Object> stats = node.client().get("/_vamana/stats/health");
+    Map<String, Object> stats = node.client().get("/_vamana/nodes/stats/health");
     Map<?, ?> only = (Map<?, ?>) ((Map<?, ?>) stats.get("nodes")).values().iterator().next();
     return ((List<?>) only.get("health"))
         .stream()

@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch;
 
-import dev.vamana.elasticsearch.monitor.openmetrics.MetricsPage;
-import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
+import dev.vamana.elasticsearch.monitor.stats.MetricsPage;
+import dev.vamana.elasticsearch.monitor.stats.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.net.URI;

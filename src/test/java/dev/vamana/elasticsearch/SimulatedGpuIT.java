@@ -86,8 +86,8 @@ public class SimulatedGpuIT {
       assertEquals("required", NodeClient.at(stats, "state", "enabled"));
       assertEquals("ready", NodeClient.at(stats, "state", "state"));
       assertEquals(true, NodeClient.at(stats, "state", "usable"));
-      assertEquals("simulated", NodeClient.at(stats, "device", "name"));
-      assertNull(NodeClient.at(stats, "device", "power_in_milliwatts"));
+      assertEquals("simulated", NodeClient.at(stats, "devices", 0, "name"));
+      assertNull(NodeClient.at(stats, "devices", 0, "power_in_milliwatts"));
       assertAnsweredByTheDevice(node, index);
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
@@ -95,17 +95,17 @@ public class SimulatedGpuIT {
       assertListsAreSearchedByTheDevice(node, "pq");
       assertPlansAreCounted(node, index);
       runYaml(node, YAML);
-      Scrape.assertSameAsJson(node.client(), "/_vamana/stats");
+      Scrape.assertSameAsJson(node.client(), "/_vamana/nodes/stats");
       node.client().delete("/photos");
       // lanes keep their scratch
       long scratch = counter(node, "memory", "scratch", "used_in_bytes");
       assertEquals(scratch, awaitUsed(node, "device", scratch));
       runYaml(node, YAML_OF_NEIGHBORS);
-      long built = counter(node, "build", "gpu", "graphs_built");
+      long built = counter(node, "build", "gpu", "graphs", "count");
       createMapped(node, "apart", 0);
       // the merge keeps the rows of the larger half and inserts the other
       assertTrue(counter(node, "build", "graphs", "nodes_reused") > 0);
-      assertEquals(built + 1, counter(node, "build", "gpu", "graphs_built"));
+      assertEquals(built + 1, counter(node, "build", "gpu", "graphs", "count"));
       createMapped(node, "compound", 1);
       node.stop();
       log = node.log();
@@ -130,8 +130,8 @@ public class SimulatedGpuIT {
   }
 
   private static void assertBuiltByTheDevice(RunningNode node) throws IOException {
-    assertTrue(counter(node, "build", "gpu", "graphs_built") > 0);
-    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "build", "gpu", "graphs_on_cpu");
+    assertTrue(counter(node, "build", "gpu", "graphs", "count") > 0);
+    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "build", "gpu", "graphs", "on_cpu");
     onCpu.forEach(
         (reason, count) ->
             assertTrue(reason + " " + count, reason.equals("too_small") || count.equals(0)));
@@ -139,12 +139,12 @@ public class SimulatedGpuIT {
 
   /** Pinned while the node runs, each plan answers, and the statistics tell so. */
   private static void assertPlansAreCounted(RunningNode node, TestIndex index) throws IOException {
-    assertTrue(counter(node, "executor", "items", "by_plan", "graph", "items") >= QUERIES);
-    assertEquals(0, counter(node, "executor", "items", "by_plan", "scan", "items"));
+    assertTrue(counter(node, "executor", "items", "by_plan", "graph") >= QUERIES);
+    assertEquals(0, counter(node, "executor", "items", "by_plan", "scan"));
     pin(node, "\"exact\"");
     assertAnsweredByTheDevice(node, index);
-    String[] scan = {"executor", "items", "by_plan", "scan", "items"};
-    String[] gather = {"executor", "items", "by_plan", "gather", "items"};
+    String[] scan = {"executor", "items", "by_plan", "scan"};
+    String[] gather = {"executor", "items", "by_plan", "gather"};
     assertEquals(QUERIES, counter(node, scan) + counter(node, gather));
     float[] query = VECTORS.vector(500);
     Map<Integer, Double> scores =
@@ -155,17 +155,11 @@ public class SimulatedGpuIT {
     assertEquals(
         COUNT - DELETED,
         Answers.profiledDistances(index.search(profiled + TestVectors.json(query) + "}}")));
-    for (String time : List.of("predicted_in_micros", "measured_in_micros")) {
-      long micros =
-          counter(node, "executor", "items", "by_plan", "scan", time)
-              + counter(node, "executor", "items", "by_plan", "gather", time);
-      assertTrue(time + " " + micros, micros > 0);
-    }
     pin(node, "\"cpu\"");
     long onCpu = counter(node, "executor", "items", "on_cpu", "planned");
     index.knn("v", query, 10, 60);
     assertEquals(onCpu + 1, counter(node, "executor", "items", "on_cpu", "planned"));
-    assertEquals(onCpu + 1, counter(node, "executor", "items", "by_plan", "cpu", "items"));
+    assertEquals(onCpu + 1, counter(node, "executor", "items", "by_plan", "cpu"));
     pin(node, "null");
   }
 
@@ -189,7 +183,7 @@ public class SimulatedGpuIT {
 
   /** The row of the only segment tells of its place on the device. */
   private static void assertListedAsResident(RunningNode node) throws IOException {
-    String columns = "placement,state,vectors,graph.disk,graph.device,device,codebook,precision";
+    String columns = "placement,state,vectors,graph.disk,device,codebook";
     String[] row =
         node.client()
             .send("GET", "/_cat/vamana/photos?bytes=b&h=" + columns, null, "text/plain")
@@ -197,13 +191,11 @@ public class SimulatedGpuIT {
             .strip()
             .split("\\s+");
     String all = String.join(" ", row);
-    assertEquals(all, 8, row.length);
-    assertEquals(all, "float32", row[7]);
+    assertEquals(all, 6, row.length);
     assertEquals(all, "exact resident " + COUNT, row[0] + " " + row[1] + " " + row[2]);
-    assertEquals("the graph is copied as it is: " + all, row[3], row[4]);
-    long graph = Long.parseLong(row[4]);
-    assertTrue(all, graph > 0 && Long.parseLong(row[5]) > graph + 4L * DIMS * COUNT);
-    assertEquals(all, "own", row[6]);
+    long graph = Long.parseLong(row[3]);
+    assertTrue(all, graph > 0 && Long.parseLong(row[4]) > graph + 4L * DIMS * COUNT);
+    assertEquals(all, "own", row[5]);
   }
 
   /** An index of inverted lists beside the other. */
@@ -221,11 +213,11 @@ public class SimulatedGpuIT {
     index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
     index.forceMerge();
     index.delete(0, COUNT, doc -> doc < DELETED);
-    String[] lists = {"executor", "items", "by_plan", "lists", "items"};
+    String[] lists = {"executor", "items", "by_plan", "lists"};
     long before = counter(node, lists);
     assertAnsweredByTheDevice(node, index);
     assertTrue(counter(node, lists) >= before + QUERIES);
-    String columns = "placement,state,codes.disk,codes.device,graph.device";
+    String columns = "placement,state,codes.disk,device";
     String row =
         node.client()
             .send("GET", "/_cat/vamana/lists?bytes=b&h=" + columns, null, "text/plain")
@@ -233,8 +225,7 @@ public class SimulatedGpuIT {
             .strip();
     String[] cells = row.split("\\s+");
     assertEquals(row, "exact resident", cells[0] + " " + cells[1]);
-    assertEquals(row, cells[2], cells[3]);
-    assertEquals(row, "0", cells[4]);
+    assertTrue(row, Long.parseLong(cells[3]) >= Long.parseLong(cells[2]));
     node.client().delete("/lists");
   }
 
@@ -316,7 +307,7 @@ public class SimulatedGpuIT {
   }
 
   private static Map<?, ?> stats(RunningNode node) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/nodes/stats").get("nodes");
     return (Map<?, ?>) nodes.values().iterator().next();
   }
 

@@ -56,7 +56,7 @@ final class SimulatedGpuNode {
 
   /** The statistics of the node that is asked. */
   static Map<?, ?> stats(RunningNode node) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/_local/stats").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/nodes/_local/stats").get("nodes");
     return (Map<?, ?>) nodes.values().iterator().next();
   }
 

@@ -64,8 +64,8 @@ public class StubbedDeviceIT {
     }
   }
 
-  private static Object stats(String... path) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/stats").get("nodes");
+  private static Object stats(Object... path) throws IOException {
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/nodes/stats").get("nodes");
     return NodeClient.at(nodes.values().iterator().next(), path);
   }
 
@@ -88,16 +88,16 @@ public class StubbedDeviceIT {
         .set(
             "vamana.gpu.placement", "\"" + Placement.named(placement).place().settingName() + "\"");
     assertEquals(String.valueOf(stats("state")), "ready", stats("state", "state"));
-    assertEquals("stub", stats("device", "name"));
+    assertEquals("stub", stats("devices", 0, "name"));
     // what the stub of the management library says
-    assertEquals("580.65.06", stats("device", "driver_version"));
-    assertEquals(754820096, stats("device", "memory_used_in_bytes"));
-    assertEquals(37, stats("device", "utilization_percent"));
-    assertEquals(123456, stats("device", "power_in_milliwatts"));
-    assertEquals(41, stats("device", "temperature_in_celsius"));
+    assertEquals("580.65.06", stats("devices", 0, "driver_version"));
+    assertEquals(754820096, stats("devices", 0, "memory_used_in_bytes"));
+    assertEquals(37, stats("devices", 0, "utilization_percent"));
+    assertEquals(123456, stats("devices", 0, "power_in_milliwatts"));
+    assertEquals(41, stats("devices", 0, "temperature_in_celsius"));
     assertEquals(
         List.of(new BigDecimal("123.456")),
-        Scrape.assertSameAsJson(node.client(), "/_vamana/stats")
+        Scrape.assertSameAsJson(node.client(), "/_vamana/nodes/stats")
             .values("vamana_device_power_watts", Map.of("device", "0")));
     TestIndex index =
         TestIndex.create(

@@ -4,7 +4,7 @@ import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
-import dev.vamana.elasticsearch.monitor.openmetrics.MetricsText;
+import dev.vamana.elasticsearch.monitor.stats.MetricsText;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
@@ -60,7 +60,7 @@ public class TwoNodesIT {
   @Test
   public void test1StatisticsOfBoth() throws IOException {
     for (RunningNode asked : List.of(first, second)) {
-      Map<?, ?> nodes = (Map<?, ?>) asked.client().get("/_vamana/stats").get("nodes");
+      Map<?, ?> nodes = (Map<?, ?>) asked.client().get("/_vamana/nodes/stats").get("nodes");
       Map<Object, Object> states = new HashMap<>();
       nodes
           .values()
@@ -68,15 +68,16 @@ public class TwoNodesIT {
               node ->
                   states.put(NodeClient.at(node, "name"), NodeClient.at(node, "state", "state")));
       assertEquals(Map.of("first", "unavailable", "second", "off"), states);
-      MetricsText metrics = Scrape.assertSameAsJson(asked.client(), "/_vamana/stats");
+      MetricsText metrics = Scrape.assertSameAsJson(asked.client(), "/_vamana/nodes/stats");
       for (String name : List.of("first", "second")) {
-        assertEquals(1, metrics.values("vamana_gpu_usable", Map.of("node_name", name)).size());
+        assertEquals(1, metrics.values("vamana_state_usable", Map.of("node_name", name)).size());
       }
-      for (String path : List.of("/_vamana/_local/stats", "/_vamana/second/stats?timeout=10s")) {
+      for (String path :
+          List.of("/_vamana/nodes/_local/stats", "/_vamana/nodes/second/stats?timeout=10s")) {
         assertEquals(1, NodeClient.at(asked.client().get(path), "_nodes", "successful"));
       }
       NodeClient.Response none =
-          asked.client().send("GET", "/_vamana/absent/stats", null, "application/json");
+          asked.client().send("GET", "/_vamana/nodes/absent/stats", null, "application/json");
       assertEquals(none.body(), 404, none.status());
     }
   }
@@ -261,7 +262,7 @@ public class TwoNodesIT {
                 body("\"format\": \"columns\""),
                 "application/json");
     assertEquals(whole.body(), 503, whole.status());
-    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/stats").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/nodes/stats").get("nodes");
     assertEquals(1, nodes.size());
     Map<String, Object> warm = first.client().post("/t/_vamana/warmup", null);
     assertTrue(warm.toString(), (Integer) NodeClient.at(warm, "_shards", "successful") == 2);

@@ -4,6 +4,7 @@ import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuOptions;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -16,10 +17,8 @@ import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -226,42 +225,27 @@ public final class CudaDevices implements GpuDevices {
     }
     return GpuStats.without(
         mode.settingName(),
-        StateStats.State.UNAVAILABLE,
+        GpuStats.State.UNAVAILABLE,
         "searches are answered by another executor, [" + executor.name() + "]");
   }
 
   @Override
-  public DeviceStats device(SearchExecutor executor) {
-    if (executor instanceof GpuExecutor gpu) {
-      return described(gpu.device());
-    }
-    return executor instanceof DevicesExecutor gpus
-        ? described(gpus.devices().get(0).device())
-        : null;
+  public List<DeviceStats> devices(SearchExecutor executor) {
+    List<GpuStatistics> all =
+        switch (executor) {
+          case GpuExecutor gpu -> List.of(gpu.statistics());
+          case DevicesExecutor gpus -> gpus.statistics();
+          default -> List.of();
+        };
+    DeviceStatistics statistics = new DeviceStatistics("", residency);
+    return all.stream()
+        .map(device -> new DeviceStats(statistics.withLimits(device), read(device.device())))
+        .toList();
   }
 
-  @Override
-  public List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
-    if (executor instanceof DevicesExecutor gpus) {
-      DeviceStatistics statistics = new DeviceStatistics(mode.settingName(), residency);
-      return gpus.statistics().stream()
-          .map(each -> statistics.section(described(each.device()), each))
-          .toList();
-    }
-    return List.of();
-  }
-
-  private DeviceStats described(DeviceInfo info) {
-    DeviceSensors own = sensors.get(info.ordinal());
-    return new DeviceStats(
-        info.ordinal(),
-        info.uuid(),
-        info.name(),
-        info.computeCapability(),
-        info.multiprocessors(),
-        info.totalBytes(),
-        info.driverVersion(),
-        own == null ? DeviceStats.Sensors.NONE : own.read());
+  private Map<String, Object> read(DeviceInfo device) {
+    DeviceSensors own = sensors.get(device.ordinal());
+    return own == null ? Map.of() : own.read();
   }
 
   @Override

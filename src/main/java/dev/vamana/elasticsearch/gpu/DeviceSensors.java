@@ -1,10 +1,9 @@
 package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.driver.Nvml;
-import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import java.io.Closeable;
-import java.util.OptionalInt;
-import java.util.OptionalLong;
+import java.util.LinkedHashMap;
+import java.util.Map;
 import java.util.function.Supplier;
 
 /**
@@ -28,30 +27,22 @@ final class DeviceSensors implements Closeable {
     tried = false;
   }
 
-  /** Reads the sensors; values that the library does not report are null. */
-  synchronized DeviceStats.Sensors read() {
+  /** Reads the sensors: values that the library reports, by their names in statistics. */
+  synchronized Map<String, Object> read() {
     if (tried == false) {
       tried = true;
       String busId = pciBusId.get();
       library = busId == null ? null : Nvml.open(busId).orElse(null);
     }
-    if (library == null) {
-      return DeviceStats.Sensors.NONE;
+    Map<String, Object> values = new LinkedHashMap<>();
+    if (library != null) {
+      library.driverVersion().ifPresent(value -> values.put("driver_version", value));
+      library.memoryUsed().ifPresent(value -> values.put("memory_used_in_bytes", value));
+      library.utilization().ifPresent(value -> values.put("utilization_percent", value));
+      library.powerMilliwatts().ifPresent(value -> values.put("power_in_milliwatts", value));
+      library.temperatureCelsius().ifPresent(value -> values.put("temperature_in_celsius", value));
     }
-    return new DeviceStats.Sensors(
-        library.driverVersion().orElse(null),
-        boxed(library.memoryUsed()),
-        boxed(library.utilization()),
-        boxed(library.powerMilliwatts()),
-        boxed(library.temperatureCelsius()));
-  }
-
-  private static Long boxed(OptionalLong value) {
-    return value.isPresent() ? Long.valueOf(value.getAsLong()) : null;
-  }
-
-  private static Integer boxed(OptionalInt value) {
-    return value.isPresent() ? Integer.valueOf(value.getAsInt()) : null;
+    return values;
   }
 
   /** Closes the library. Later reads return no values. */

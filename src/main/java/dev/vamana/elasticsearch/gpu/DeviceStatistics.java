@@ -2,11 +2,7 @@ package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
-import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
@@ -27,7 +23,11 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
 
   /** The statistics of a node with one device. */
   GpuStats of(GpuStatistics device) {
-    return new GpuStats(state(device), withLimits(device));
+    return new GpuStats(
+        enabled,
+        device.usable() ? GpuStats.State.READY : GpuStats.State.FAILED,
+        device.reason(),
+        withLimits(device).counters());
   }
 
   /**
@@ -40,6 +40,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
     SortedMap<String, SortedMap<String, Long>> sums = new TreeMap<>();
     for (GpuStatistics device : devices) {
       withLimits(device)
+          .counters()
           .forEach(
               (group, counters) -> {
                 SortedMap<String, Long> sum = sums.computeIfAbsent(group, name -> new TreeMap<>());
@@ -62,35 +63,16 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
             .map(device -> "device " + device.device().ordinal() + ": " + device.reason())
             .collect(Collectors.joining("; "));
     return new GpuStats(
-        new StateStats(
-            enabled,
-            usable ? StateStats.State.READY : StateStats.State.FAILED,
-            reason.isEmpty() ? null : reason,
-            Counters.of(sums.getOrDefault("contexts", Collections.emptySortedMap()))),
+        enabled,
+        usable ? GpuStats.State.READY : GpuStats.State.FAILED,
+        reason.isEmpty() ? null : reason,
         sums);
   }
 
-  /** The section of one of several devices. */
-  DeviceSection section(DeviceStats described, GpuStatistics device) {
-    return new DeviceSection(
-        described,
-        state(device),
-        new GpuStats(state(device), withLimits(device))
-            .ofDevice(device.counters().getOrDefault("routed", Collections.emptySortedMap())));
-  }
-
-  private StateStats state(GpuStatistics device) {
-    return new StateStats(
-        enabled,
-        device.usable() ? StateStats.State.READY : StateStats.State.FAILED,
-        device.reason(),
-        Counters.of(device.counters().getOrDefault("contexts", Collections.emptySortedMap())));
-  }
-
   /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
-  private SortedMap<String, SortedMap<String, Long>> withLimits(GpuStatistics statistics) {
+  GpuStatistics withLimits(GpuStatistics statistics) {
     if (residency == null || statistics.usable() == false) {
-      return statistics.counters();
+      return statistics;
     }
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(statistics.counters());
     SortedMap<String, Long> counters =
@@ -101,6 +83,6 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
     counters.putIfAbsent(PAGE_CACHE, 0L);
     counters.putIfAbsent(PAGE_CACHE_LIMIT, residency.pageCacheLimit().of(residency.hostBytes()));
     groups.put(RESIDENCY, counters);
-    return groups;
+    return new GpuStatistics(statistics.usable(), statistics.reason(), statistics.device(), groups);
   }
 }

@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
@@ -40,13 +39,8 @@ public interface GpuDevices extends Closeable {
    */
   GpuStats stats(SearchExecutor executor, GpuMode mode);
 
-  /** The executor's device, the first of several, and its sensors; null if it has no device. */
-  DeviceStats device(SearchExecutor executor);
-
-  /** Each of the executor's devices if it has several, otherwise none. */
-  default List<DeviceSection> devices(SearchExecutor executor, GpuMode mode) {
-    return List.of();
-  }
+  /** The executor's devices and their sensors; none if it has no device. */
+  List<DeviceStats> devices(SearchExecutor executor);
 
   /** Closes the sensors. */
   @Override

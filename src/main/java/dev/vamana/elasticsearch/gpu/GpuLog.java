@@ -47,7 +47,7 @@ final class GpuLog implements GpuListener {
   public void fallback(FallbackReason reason, String detail) {
     logger.warn(
         "the CPU answers searches that the GPU could not: {}, {} (logged once per reason;"
-            + " GET /_vamana/stats has the counts)",
+            + " GET /_vamana/nodes/stats has the counts)",
         reason.statisticsName(),
         detail);
   }
@@ -84,7 +84,7 @@ final class GpuLog implements GpuListener {
     if (refused.compareAndSet(false, true)) {
       logger.warn(
           "the driver refused a placement of {}, trying others: {} (logged once;"
-              + " GET /_vamana/stats has the counts)",
+              + " GET /_vamana/nodes/stats has the counts)",
           segment,
           cause.getMessage());
     }
@@ -95,7 +95,7 @@ final class GpuLog implements GpuListener {
     if (failed.compareAndSet(false, true)) {
       logger.warn(
           "{} cannot be uploaded to the GPU and is searched on the CPU: {} (logged once;"
-              + " GET /_vamana/stats has the counts)",
+              + " GET /_vamana/nodes/stats has the counts)",
           segment,
           cause);
     }

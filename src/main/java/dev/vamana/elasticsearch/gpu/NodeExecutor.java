@@ -2,10 +2,8 @@ package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
@@ -90,21 +88,15 @@ public final class NodeExecutor implements Closeable {
   /** Statistics of the GPU, or the reason why the node uses none. */
   public GpuStats gpu() {
     if (installation == null) {
-      StateStats.State state =
-          mode == GpuMode.OFF ? StateStats.State.OFF : StateStats.State.UNAVAILABLE;
+      GpuStats.State state = mode == GpuMode.OFF ? GpuStats.State.OFF : GpuStats.State.UNAVAILABLE;
       return GpuStats.without(mode.settingName(), state, reason);
     }
     return devices.stats(installation.executor(), mode);
   }
 
-  /** The device and its sensors, or null if there is none. */
-  public DeviceStats device() {
-    return installation == null ? null : devices.device(installation.executor());
-  }
-
-  /** Each of several devices, or none. */
-  public List<DeviceSection> devices() {
-    return installation == null ? List.of() : devices.devices(installation.executor(), mode);
+  /** The devices and their sensors; none if there is no device. */
+  public List<DeviceStats> devices() {
+    return installation == null ? List.of() : devices.devices(installation.executor());
   }
 
   /** Applies changed dynamic settings. */

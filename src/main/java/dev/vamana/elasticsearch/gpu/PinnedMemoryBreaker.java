@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.memory.HostMemoryAccount;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
 import java.util.List;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
@@ -83,19 +82,6 @@ public final class PinnedMemoryBreaker implements HostMemoryAccount {
     if (breaker != null) {
       breaker.setLimitAndOverhead(limit.getBytes(), overhead);
     }
-  }
-
-  /**
-   * Returns the limit in bytes, if any, the bytes in use, and the number of refused reservations.
-   */
-  public synchronized Counters stats() {
-    Counters.Builder stats = Counters.builder();
-    if (breaker != null) {
-      stats.put("limit_in_bytes", breaker.getLimit() < 0 ? null : Long.valueOf(breaker.getLimit()));
-      stats.put("used_in_bytes", breaker.getUsed());
-      stats.put("tripped", breaker.getTrippedCount());
-    }
-    return stats.build();
   }
 
   @Override

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
+import dev.vamana.elasticsearch.monitor.segments.SegmentReport;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
+import dev.vamana.elasticsearch.monitor.segments.SegmentReport;
 import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.cluster.routing.ShardRouting;

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
+import dev.vamana.elasticsearch.monitor.segments.SegmentReport;
 import dev.vamana.search.DevicePresence;
 import java.io.IOException;
 import java.util.List;

@@ -1,8 +1,9 @@
 package dev.vamana.elasticsearch.index;
 
 import dev.vamana.elasticsearch.gpu.PinnedMemoryBreaker;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
 import dev.vamana.work.MemoryBudget;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
@@ -47,13 +48,17 @@ public final class BuildMemory {
     return budget;
   }
 
-  /** Returns the limit in bytes, if any, the bytes in use, and the number of temporary files. */
-  public Counters stats() {
-    long limit = budget.limit();
-    return Counters.builder()
-        .put("limit_in_bytes", limit == Long.MAX_VALUE ? null : Long.valueOf(limit))
-        .put("used_in_bytes", budget.used())
-        .put("files", budget.files())
-        .build();
+  /**
+   * Returns the {@code limit} in bytes, if any, the bytes that are {@code used}, and the number of
+   * temporary {@code files}.
+   */
+  public SortedMap<String, Long> stats() {
+    SortedMap<String, Long> stats = new TreeMap<>();
+    if (budget.limit() != Long.MAX_VALUE) {
+      stats.put("limit", budget.limit());
+    }
+    stats.put("used", budget.used());
+    stats.put("files", budget.files());
+    return stats;
   }
 }

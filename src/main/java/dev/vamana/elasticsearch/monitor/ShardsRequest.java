@@ -1,10 +1,12 @@
 package dev.vamana.elasticsearch.monitor;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
 import java.util.Map;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.action.support.broadcast.BroadcastRequest;
 import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.tasks.CancellableTask;
 import org.elasticsearch.tasks.Task;
 import org.elasticsearch.tasks.TaskId;
@@ -29,6 +31,13 @@ public abstract class ShardsRequest<Q extends ShardsRequest<Q>> extends Broadcas
   /** Reads what {@link #writeTo} wrote. */
   protected ShardsRequest(StreamInput in) throws IOException {
     super(in);
+    WireVersion.read(in);
+  }
+
+  @Override
+  public void writeTo(StreamOutput out) throws IOException {
+    super.writeTo(out);
+    WireVersion.write(out);
   }
 
   @Override

@@ -1,13 +1,10 @@
 package dev.vamana.elasticsearch.monitor;
 
-import java.io.IOException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
+import java.util.Map;
 import java.util.Objects;
-import org.elasticsearch.common.io.stream.StreamInput;
-import org.elasticsearch.common.io.stream.StreamOutput;
-import org.elasticsearch.common.io.stream.Writeable;
-import org.elasticsearch.xcontent.ToXContentObject;
-import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
  * Something that is wrong on a node now.
@@ -16,8 +13,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
  * @param subject what it is about, for instance a shard; never empty
  * @param message the reason
  */
-public record Trouble(Kind kind, String subject, String message)
-    implements Writeable, ToXContentObject {
+public record Trouble(Kind kind, String subject, String message) {
 
   /** The kinds, in the order in which a health report lists them. */
   public enum Kind {
@@ -54,9 +50,14 @@ public record Trouble(Kind kind, String subject, String message)
         "set vamana.gpu.enabled to [required] where a GPU should be, or to [off]",
         "the CPU answers searches");
 
-    private final String cause;
-    private final String action;
-    private final String impact;
+    /** Why it is so. */
+    public final String cause;
+
+    /** What to do. */
+    public final String action;
+
+    /** What follows for users. */
+    public final String impact;
 
     Kind(String cause, String action, String impact) {
       this.cause = cause;
@@ -73,21 +74,6 @@ public record Trouble(Kind kind, String subject, String message)
     public boolean isHarmful() {
       return this != GPU_UNAVAILABLE;
     }
-
-    /** Why it is so. */
-    public String cause() {
-      return cause;
-    }
-
-    /** What to do. */
-    public String action() {
-      return action;
-    }
-
-    /** What follows for users. */
-    public String impact() {
-      return impact;
-    }
   }
 
   public Trouble {
@@ -96,24 +82,23 @@ public record Trouble(Kind kind, String subject, String message)
     Objects.requireNonNull(message, "message");
   }
 
-  /** Reads what {@link #writeTo} wrote. */
-  public Trouble(StreamInput in) throws IOException {
-    this(in.readEnum(Kind.class), in.readString(), in.readString());
+  /** The members in statistics. */
+  public Map<String, Object> members() {
+    return Map.of("kind", kind.label(), "subject", subject, "message", message);
   }
 
-  @Override
-  public void writeTo(StreamOutput out) throws IOException {
-    out.writeEnum(kind);
-    out.writeString(subject);
-    out.writeString(message);
-  }
-
-  @Override
-  public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
-    json.startObject();
-    json.field("kind", kind.label());
-    json.field("subject", subject);
-    json.field("message", message);
-    return json.endObject();
+  /** Reads entries of {@link #members}; leaves out kinds that only a newer node knows. */
+  public static List<Trouble> of(List<?> entries) {
+    List<Trouble> troubles = new ArrayList<>();
+    for (Object entry : entries) {
+      Map<?, ?> members = (Map<?, ?>) entry;
+      for (Kind kind : Kind.values()) {
+        if (kind.label().equals(members.get("kind"))) {
+          troubles.add(
+              new Trouble(kind, (String) members.get("subject"), (String) members.get("message")));
+        }
+      }
+    }
+    return troubles;
   }
 }

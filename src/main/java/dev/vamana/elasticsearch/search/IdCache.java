@@ -1,10 +1,11 @@
 package dev.vamana.elasticsearch.search;
 
-import dev.vamana.elasticsearch.monitor.stats.Counters;
 import java.io.IOException;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
@@ -237,8 +238,8 @@ public final class IdCache {
     }
   }
 
-  /** Returns what the statistics say of the cache's memory. */
-  public Counters stats() {
-    return Counters.builder().put("used_in_bytes", used.get()).put("limit_in_bytes", most).build();
+  /** Returns the bytes of heap that are {@code used}, and their {@code limit}. */
+  public SortedMap<String, Long> stats() {
+    return new TreeMap<>(Map.of("used", used.get(), "limit", most));
   }
 }

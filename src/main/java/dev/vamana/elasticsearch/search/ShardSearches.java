@@ -307,8 +307,7 @@ final class ShardSearches {
               query.vectors().count(),
               filtered::of,
               query.k(),
-              hits::of,
-              elapsed.nanos());
+              hits::of);
         }
         return hits;
       } finally {

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.gpu;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
+import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.RegisteredPages;
@@ -10,10 +11,8 @@ import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.stats.DeviceSection;
+import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
-import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.util.List;
@@ -21,7 +20,6 @@ import java.util.concurrent.CopyOnWriteArrayList;
 import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
-import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.settings.Settings;
 import org.junit.BeforeClass;
 
@@ -83,32 +81,21 @@ public class CudaDevicesTests extends LuceneTestCase {
             settings("all"), damaged, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
       assertEquals("gpus 0 simulated, 1 simulated", executor.name());
       GpuStats stats = devices.stats(executor, GpuMode.AUTO);
-      assertEquals(StateStats.State.READY, stats.state().state());
-      assertNull(stats.state().reason());
-      assertEquals(2L, (long) stats.state().contexts().values().get("opened"));
-      assertEquals(
-          2L << 26,
-          (long)
-              stats
-                  .memory(stats.residency())
-                  .groups()
-                  .get("device")
-                  .values()
-                  .get("limit_in_bytes"));
-      assertEquals(0L, (long) stats.residency().groups().get("balance").values().get("moves"));
-      assertNotNull(stats.executor(ExecutorRegistry.cpuSearches()));
-      List<DeviceSection> sections = devices.devices(executor, GpuMode.AUTO);
-      assertEquals(2, sections.size());
+      assertEquals(GpuStats.State.READY, stats.now());
+      assertNull(stats.reason());
+      assertEquals(2, stats.counter("contexts", "opened"));
+      assertEquals(2L << 26, stats.counter("residency", "device_limit_bytes"));
+      assertEquals(Long.valueOf(0), stats.counters().get("balance").get("moves"));
+      List<DeviceStats> each = devices.devices(executor);
+      assertEquals(2, each.size());
       for (int d = 0; d < 2; d++) {
-        DeviceSection section = sections.get(d);
-        assertEquals(d, section.device().ordinal());
-        assertEquals("GPU-0000000" + d + "-0000-0000-0000-000000000000", section.device().uuid());
-        assertEquals(StateStats.State.READY, section.state().state());
-        assertEquals(0L, (long) section.counters().values().get("segments"));
-        String json = Strings.toString(section);
-        assertTrue(json, json.contains("\"ordinal\":" + d));
+        GpuStatistics device = each.get(d).statistics();
+        assertEquals(d, device.device().ordinal());
+        assertEquals("GPU-0000000" + d + "-0000-0000-0000-000000000000", device.device().uuid());
+        assertTrue(device.usable());
+        assertEquals(Long.valueOf(0), device.counters().get("routed").get("segments"));
+        assertEquals(1L << 26, device.counter("residency", "device_limit_bytes"));
       }
-      assertEquals(0, devices.device(executor).ordinal());
       devices.adjust(
           executor,
           GpuSettings.of(
@@ -118,14 +105,7 @@ public class CudaDevicesTests extends LuceneTestCase {
                   .build()));
       assertEquals(
           2 * (96L << 20),
-          (long)
-              devices
-                  .stats(executor, GpuMode.AUTO)
-                  .memory(stats.residency())
-                  .groups()
-                  .get("device")
-                  .values()
-                  .get("limit_in_bytes"));
+          devices.stats(executor, GpuMode.AUTO).counter("residency", "device_limit_bytes"));
     }
     devices.close();
   }
@@ -136,9 +116,10 @@ public class CudaDevicesTests extends LuceneTestCase {
         devices.open(
             settings("1"), damaged, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
       assertEquals("gpu simulated", executor.name());
-      assertEquals(1, devices.device(executor).ordinal());
-      assertEquals(List.of(), devices.devices(executor, GpuMode.AUTO));
-      assertNull(devices.stats(executor, GpuMode.AUTO).residency().groups().get("balance"));
+      List<DeviceStats> only = devices.devices(executor);
+      assertEquals(1, only.size());
+      assertEquals(1, only.get(0).statistics().device().ordinal());
+      assertNull(devices.stats(executor, GpuMode.AUTO).counters().get("balance"));
     }
     devices.close();
   }

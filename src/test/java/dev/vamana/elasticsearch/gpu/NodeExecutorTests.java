@@ -4,16 +4,15 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
-import dev.vamana.elasticsearch.monitor.stats.Counters;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
-import dev.vamana.elasticsearch.monitor.stats.StateStats;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Collections;
+import java.util.List;
 import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.Settings;
@@ -49,14 +48,12 @@ public class NodeExecutorTests extends LuceneTestCase {
     @Override
     public GpuStats stats(SearchExecutor executor, GpuMode mode) {
       return new GpuStats(
-          new StateStats(
-              mode.settingName(), StateStats.State.READY, null, Counters.builder().build()),
-          Collections.emptySortedMap());
+          mode.settingName(), GpuStats.State.READY, null, Collections.emptySortedMap());
     }
 
     @Override
-    public DeviceStats device(SearchExecutor executor) {
-      return null;
+    public List<DeviceStats> devices(SearchExecutor executor) {
+      return List.of();
     }
 
     @Override
@@ -85,8 +82,8 @@ public class NodeExecutorTests extends LuceneTestCase {
     try (NodeExecutor executor = start(GpuMode.OFF, devices)) {
       assertEquals(0, devices.opened);
       assertNull(ExecutorRegistry.current());
-      assertEquals(StateStats.State.OFF, executor.gpu().state().state());
-      assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().state().reason());
+      assertEquals(GpuStats.State.OFF, executor.gpu().now());
+      assertEquals("[vamana.gpu.enabled] is [off]", executor.gpu().reason());
     }
   }
 
@@ -95,9 +92,9 @@ public class NodeExecutorTests extends LuceneTestCase {
     try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
       assertEquals(1, devices.opened);
       assertNull(ExecutorRegistry.current());
-      assertEquals("auto", executor.gpu().state().enabled());
-      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
-      assertEquals("looked for libfoo, which is not there", executor.gpu().state().reason());
+      assertEquals("auto", executor.gpu().enabled());
+      assertEquals(GpuStats.State.UNAVAILABLE, executor.gpu().now());
+      assertEquals("looked for libfoo, which is not there", executor.gpu().reason());
     }
   }
 
@@ -108,8 +105,8 @@ public class NodeExecutorTests extends LuceneTestCase {
               throw new NoClassDefFoundError();
             });
     try (NodeExecutor executor = start(GpuMode.AUTO, devices)) {
-      assertEquals(StateStats.State.UNAVAILABLE, executor.gpu().state().state());
-      assertEquals("java.lang.NoClassDefFoundError", executor.gpu().state().reason());
+      assertEquals(GpuStats.State.UNAVAILABLE, executor.gpu().now());
+      assertEquals("java.lang.NoClassDefFoundError", executor.gpu().reason());
     }
   }
 
@@ -129,8 +126,8 @@ public class NodeExecutorTests extends LuceneTestCase {
     NodeExecutor second = start(GpuMode.AUTO, devices);
     assertEquals(1, devices.opened);
     assertSame(installed, ExecutorRegistry.current());
-    assertEquals("required", first.gpu().state().enabled());
-    assertEquals(StateStats.State.READY, second.gpu().state().state());
+    assertEquals("required", first.gpu().enabled());
+    assertEquals(GpuStats.State.READY, second.gpu().now());
     first.close();
     first.close();
     assertSame(installed, ExecutorRegistry.current());

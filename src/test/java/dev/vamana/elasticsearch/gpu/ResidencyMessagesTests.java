@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.segments.SegmentReport;
 import dev.vamana.search.DevicePresence;
 import java.io.IOException;
 import java.util.ArrayList;

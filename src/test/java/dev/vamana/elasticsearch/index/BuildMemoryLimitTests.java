@@ -39,12 +39,11 @@ public class BuildMemoryLimitTests extends LuceneTestCase {
     memory.follow(cluster);
     assertTrue(memory.budget().reserve(70));
     memory.budget().countFile();
-    assertEquals(
-        Map.of("limit_in_bytes", 100L, "used_in_bytes", 70L, "files", 1L), memory.stats().values());
+    assertEquals(Map.of("limit", 100L, "used", 70L, "files", 1L), memory.stats());
     cluster.applySettings(settings("1kb"));
-    assertEquals(1_024L, (long) memory.stats().values().get("limit_in_bytes"));
+    assertEquals(1_024L, (long) memory.stats().get("limit"));
     cluster.applySettings(settings("-1"));
-    assertEquals(Map.of("used_in_bytes", 70L, "files", 1L), memory.stats().values());
+    assertEquals(Map.of("used", 70L, "files", 1L), memory.stats());
     assertTrue(memory.budget().reserve(1L << 40));
   }
 }

@@ -163,14 +163,14 @@ public class IdCacheTests extends LuceneTestCase {
         assertIds(written.get(1), cache.get(small, 1));
         assertNull(cache.get(large, 1));
         assertEquals(cache.get(small, 1).ramBytesUsed(), breaker.getUsed());
-        assertEquals(Long.valueOf(breaker.getUsed()), cache.stats().values().get("used_in_bytes"));
-        assertEquals(Long.valueOf(ROOM), cache.stats().values().get("limit_in_bytes"));
+        assertEquals(Long.valueOf(breaker.getUsed()), cache.stats().get("used"));
+        assertEquals(Long.valueOf(ROOM), cache.stats().get("limit"));
         cache.get(large, 1_000);
         runTasks();
         assertIds(written.get(0), cache.get(large, 1));
       }
       assertEquals("a closed segment gives its memory back", 0, breaker.getUsed());
-      assertEquals(Long.valueOf(0), cache.stats().values().get("used_in_bytes"));
+      assertEquals(Long.valueOf(0), cache.stats().get("used"));
     }
   }
 

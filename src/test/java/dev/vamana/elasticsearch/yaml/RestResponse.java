@@ -1,6 +1,6 @@
 package dev.vamana.elasticsearch.yaml;
 
-import dev.vamana.elasticsearch.monitor.openmetrics.OpenMetrics;
+import dev.vamana.elasticsearch.monitor.stats.OpenMetrics;
 import java.io.IOException;
 import java.nio.charset.StandardCharsets;
 import java.util.List;

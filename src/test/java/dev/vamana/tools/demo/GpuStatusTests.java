@@ -45,7 +45,7 @@ public class GpuStatusTests {
   public void testGpu() throws IOException {
     GpuStatus before =
         status(
-            "{'state': {'usable': true}, 'device': {'name': 'NVIDIA T9'}, 'residency': {'segments':"
+            "{'state': {'usable': true}, 'devices': [{'name': 'NVIDIA T9'}], 'residency': {'segments':"
                 + " {'waiting': 1}}, 'executor': {'items': {'by_placement': {'in-memory': 10},"
                 + " 'on_cpu': {'not_resident': 5}}}}");
     assertTrue(before.usable());

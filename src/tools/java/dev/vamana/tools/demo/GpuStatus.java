@@ -2,11 +2,12 @@ package dev.vamana.tools.demo;
 
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
+import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a node's {@code GET /_vamana/stats} says of its GPU and of who answered searches.
+ * What a node's {@code GET /_vamana/nodes/stats} says of its GPU and of who answered searches.
  *
  * @param usable whether the GPU answers searches now
  * @param device the device's name, null without one
@@ -21,7 +22,7 @@ record GpuStatus(boolean usable, String device, String reason, long waiting, Ans
 
   /** Asks the node. */
   static GpuStatus of(NodeClient client) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) client.get("/_vamana/_local/stats").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) client.get("/_vamana/nodes/_local/stats").get("nodes");
     return of(nodes.values().iterator().next());
   }
 
@@ -31,10 +32,13 @@ record GpuStatus(boolean usable, String device, String reason, long waiting, Ans
    * @param node the object under the node's id
    */
   static GpuStatus of(Object node) {
+    Object devices = NodeClient.at(node, "devices");
     Object waiting = NodeClient.at(node, "residency", "segments", "waiting");
     return new GpuStatus(
         Boolean.TRUE.equals(NodeClient.at(node, "state", "usable")),
-        (String) NodeClient.at(node, "device", "name"),
+        devices instanceof List<?> all && all.isEmpty() == false
+            ? (String) NodeClient.at(all.get(0), "name")
+            : null,
         (String) NodeClient.at(node, "state", "reason"),
         waiting == null ? 0 : ((Number) waiting).longValue(),
         new Answered(

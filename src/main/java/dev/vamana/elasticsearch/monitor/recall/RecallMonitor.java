@@ -1,15 +1,24 @@
 package dev.vamana.elasticsearch.monitor.recall;
 
+import dev.vamana.elasticsearch.monitor.ShardFailures;
 import java.io.Closeable;
+import java.util.ArrayList;
+import java.util.EnumMap;
+import java.util.LinkedHashMap;
+import java.util.List;
+import java.util.Locale;
 import java.util.Map;
+import java.util.SortedMap;
+import java.util.TreeMap;
 import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.Executor;
+import java.util.concurrent.ThreadPoolExecutor;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.atomic.LongAdder;
 import java.util.function.BooleanSupplier;
-import java.util.function.Supplier;
-import java.util.stream.Collectors;
 import org.apache.lucene.store.AlreadyClosedException;
+import org.elasticsearch.common.settings.ClusterSettings;
+import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.core.TimeValue;
 import org.elasticsearch.index.shard.ShardId;
 import org.elasticsearch.logging.LogManager;
@@ -18,7 +27,7 @@ import org.elasticsearch.threadpool.ThreadPool;
 
 /**
  * Evaluates samples one at a time while the node is idle, and rests after each, so that evaluation
- * takes no more than a share of one processor. Used by {@link RecallListener}s, which take samples.
+ * takes no more than a share of one processor. Used by {@link RecallSampler}, which takes samples.
  *
  * <p>There is room for one sample. A sample holds a reader open, so one that waits longer than
  * {@link #PATIENCE} is given up. Thread-safe.
@@ -31,10 +40,39 @@ public final class RecallMonitor implements Closeable {
 
   private static final TimeValue LOOK_AGAIN = TimeValue.timeValueMillis(20);
 
+  /** The node is idle if no more than one of so many search threads is at work. */
+  private static final int IDLE_SHARE = 4;
+
+  /** Why a search that was drawn was not evaluated. */
+  enum Skipped {
+    /** The node was not idle for the time that a sample may wait. */
+    BUSY,
+    /**
+     * The index was refreshed between the search and the sample, or a point in time was searched.
+     */
+    CHANGED,
+    /** The user may not see all documents. */
+    HIDDEN_DOCUMENTS,
+    /**
+     * The query is more than one for nearest vectors: it has a least similarity, a boost,
+     * rescoring; or its field belongs to nested documents.
+     */
+    UNSUPPORTED,
+    /** No document that the filter accepts has a vector. */
+    NO_NEIGHBORS,
+    /** The shard was closed. */
+    CLOSED,
+    /** The evaluation failed; the log has the cause at level debug. */
+    FAILED;
+
+    String label() {
+      return name().toLowerCase(Locale.ROOT);
+    }
+  }
+
   private final ThreadPool threads;
-  private final BooleanSupplier idle;
-  private final Supplier<AnsweredItems> items;
-  private final Map<ShardId, ShardRecall.Collector> shards = new ConcurrentHashMap<>();
+  private final Map<ShardId, Map<Searches, Tally>> shards = new ConcurrentHashMap<>();
+  private final Map<Skipped, LongAdder> skipped = new EnumMap<>(Skipped.class);
   private final AtomicReference<RecallSample> current = new AtomicReference<>();
   private final LongAdder evaluated = new LongAdder();
   private final LongAdder workNanos = new LongAdder();
@@ -46,21 +84,22 @@ public final class RecallMonitor implements Closeable {
    * Makes a monitor.
    *
    * @param threads has the pool {@link RecallSettings#POOL}
-   * @param idle whether the node has time for an evaluation
-   * @param items counters of the items that the node's searches were answered by
-   * @param maxLoad most share of one processor, above 0 to 1
+   * @param node settings of the node
+   * @param settings tells of changes
    */
-  public RecallMonitor(
-      ThreadPool threads, BooleanSupplier idle, Supplier<AnsweredItems> items, double maxLoad) {
+  public RecallMonitor(ThreadPool threads, Settings node, ClusterSettings settings) {
     this.threads = threads;
-    this.idle = idle;
-    this.items = items;
-    this.maxLoad = maxLoad;
+    maxLoad = RecallSettings.MAX_LOAD.get(node);
+    settings.addSettingsUpdateConsumer(RecallSettings.MAX_LOAD, share -> maxLoad = share);
+    for (Skipped reason : Skipped.values()) {
+      skipped.put(reason, new LongAdder());
+    }
   }
 
-  /** Sets the most share of one processor. */
-  public void maxLoad(double share) {
-    maxLoad = share;
+  private boolean idle() {
+    return threads.executor(ThreadPool.Names.SEARCH) instanceof ThreadPoolExecutor search
+        && search.getQueue().isEmpty()
+        && search.getActiveCount() <= search.getMaximumPoolSize() / IDLE_SHARE;
   }
 
   /** Whether a sample would be taken now. Cheap. */
@@ -93,12 +132,12 @@ public final class RecallMonitor implements Closeable {
   }
 
   private void evaluate(RecallSample sample, long from) {
-    if (sample.stopped() == false && idle.getAsBoolean() == false) {
+    if (sample.stopped() == false && idle() == false) {
       if (System.nanoTime() - from < PATIENCE.nanos()) {
         threads.scheduleUnlessShuttingDown(LOOK_AGAIN, executor(), () -> evaluate(sample, from));
         return;
       }
-      skip(sample.shard(), Skipped.BUSY);
+      skip(Skipped.BUSY);
       drop(sample);
       return;
     }
@@ -110,23 +149,27 @@ public final class RecallMonitor implements Closeable {
     boolean done = false;
     try (sample) {
       BooleanSupplier stop = () -> closed || sample.stopped();
-      Evaluation.Outcome outcome = new Evaluation(sample, stop, items).run();
+      Double recall = Evaluation.recall(sample, stop);
       if (sample.stopped()) {
         return; // the shard is being closed, and was forgotten
       }
-      if (outcome != null) {
-        collector(sample.shard()).add(sample, outcome);
+      if (recall != null) {
+        shards
+            .computeIfAbsent(sample.shard.shardId(), id -> new ConcurrentHashMap<>())
+            .merge(
+                Searches.of(sample.field, sample.k),
+                Tally.NONE.plus(recall),
+                (before, one) -> before.plus(recall));
         done = true;
       } else if (stop.getAsBoolean() == false) {
-        skip(sample.shard(), Skipped.NO_NEIGHBORS);
+        skip(Skipped.NO_NEIGHBORS);
       }
     } catch (Exception e) {
       // of the index or of the query: the user's search has been answered
-      sample.failed(e);
-      logger.debug("a sample of " + sample.shard() + " was not evaluated", e);
+      ShardFailures.failIfCorrupt(sample.shard, e);
+      logger.debug("a sample of " + sample.shard.shardId() + " was not evaluated", e);
       if (sample.stopped() == false) {
-        boolean gone = e instanceof AlreadyClosedException;
-        skip(sample.shard(), gone ? Skipped.CLOSED : Skipped.FAILED);
+        skip(e instanceof AlreadyClosedException ? Skipped.CLOSED : Skipped.FAILED);
       }
     } finally {
       long took = System.nanoTime() - start;
@@ -144,36 +187,57 @@ public final class RecallMonitor implements Closeable {
     current.compareAndSet(sample, null);
   }
 
-  private ShardRecall.Collector collector(ShardId shard) {
-    return shards.computeIfAbsent(shard, id -> new ShardRecall.Collector());
-  }
-
   /** Counts a search that was drawn and is not evaluated. */
-  void skip(ShardId shard, Skipped reason) {
-    collector(shard).skip(reason);
+  void skip(Skipped reason) {
+    skipped.get(reason).increment();
   }
 
   /** Forgets a shard that is being closed; its sample ends soon. */
   void forget(ShardId shard) {
     RecallSample sample = current.get();
-    if (sample != null && sample.shard().equals(shard)) {
+    if (sample != null && sample.shard.shardId().equals(shard)) {
       sample.stop();
     }
     shards.remove(shard);
   }
 
   /** Returns what samples of a shard showed. */
-  ShardRecall of(ShardId shard) {
-    ShardRecall.Collector collector = shards.get(shard);
-    return collector == null ? ShardRecall.NONE : collector.snapshot();
+  public SortedMap<Searches, Tally> of(ShardId shard) {
+    return new TreeMap<>(shards.getOrDefault(shard, Map.of()));
   }
 
-  /** Returns what samples of all shards on this node showed. */
-  public RecallStats stats() {
-    return RecallStats.of(
-        shards.keySet().stream().collect(Collectors.toMap(shard -> shard, this::of)),
-        evaluated.sum(),
-        workNanos.sum());
+  /**
+   * Returns the members of the section {@code recall} of statistics: what samples of all shards on
+   * this node showed.
+   */
+  public Map<String, Object> figures() {
+    SortedMap<String, SortedMap<Searches, Tally>> indices = new TreeMap<>();
+    for (ShardId shard : shards.keySet()) {
+      SortedMap<Searches, Tally> index =
+          indices.computeIfAbsent(shard.getIndexName(), name -> new TreeMap<>());
+      of(shard).forEach((searches, tally) -> index.merge(searches, tally, Tally::plus));
+    }
+    List<Map<String, Object>> rows = new ArrayList<>();
+    indices.forEach(
+        (index, fields) ->
+            fields.forEach((searches, tally) -> rows.add(row(index, searches, tally))));
+    Map<String, Object> reasons = new TreeMap<>();
+    skipped.forEach((reason, count) -> reasons.put(reason.label(), count.sum()));
+    Map<String, Object> figures = new LinkedHashMap<>();
+    figures.put("evaluated", evaluated.sum());
+    figures.put("time_in_millis", workNanos.sum() / 1_000_000);
+    figures.put("skipped", reasons);
+    figures.put("searches", rows);
+    return figures;
+  }
+
+  private static Map<String, Object> row(String index, Searches searches, Tally tally) {
+    Map<String, Object> row = new LinkedHashMap<>();
+    row.put("index", index);
+    row.put("field", searches.field());
+    row.put("k", searches.k());
+    row.putAll(tally.figures());
+    return row;
   }
 
   /** Ends an evaluation that is under way, and takes no more samples. */

@@ -1,6 +1,5 @@
 package dev.vamana.elasticsearch.monitor.recall;
 
-import dev.vamana.elasticsearch.monitor.ShardFailures;
 import dev.vamana.search.QueryVector;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.IndexReader;
@@ -8,13 +7,9 @@ import org.apache.lucene.search.KnnByteVectorQuery;
 import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.ScoreDoc;
-import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.elasticsearch.core.Releasable;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
-import org.elasticsearch.index.shard.ShardId;
-import org.elasticsearch.search.vectors.ESKnnByteVectorQuery;
-import org.elasticsearch.search.vectors.ESKnnFloatVectorQuery;
 
 /**
  * One search of a shard that will be answered once more. Holds the reader of that search open until
@@ -29,36 +24,38 @@ final class RecallSample implements Releasable {
     CLOSED
   }
 
-  private final IndexShard shard;
+  final IndexShard shard;
+  final String field;
+  final QueryVector vector;
+
+  /** Documents that may be hits; null for all. */
+  final Query filter;
+
+  /** Number of hits that the user asked for. */
+  final int k;
+
+  /** The answer, best first. */
+  final ScoreDoc[] hits;
+
   private final Engine.Searcher searcher;
-  private final Asked asked;
-  private final ScoreDoc[] hits;
-  private final long tookNanos;
   private final AtomicReference<State> state = new AtomicReference<>(State.WAITING);
   private volatile boolean stopped;
 
-  /**
-   * The question.
-   *
-   * @param filter documents that may be hits, or null for all
-   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
-   */
-  private record Asked(
+  private RecallSample(
+      IndexShard shard,
+      Engine.Searcher searcher,
       String field,
       QueryVector vector,
       Query filter,
       int k,
-      int numCandidates,
-      KnnSearchStrategy strategy,
-      boolean endsEarly) {}
-
-  private RecallSample(
-      IndexShard shard, Engine.Searcher searcher, Asked asked, ScoreDoc[] hits, long tookNanos) {
+      ScoreDoc[] hits) {
     this.shard = shard;
     this.searcher = searcher;
-    this.asked = asked;
+    this.field = field;
+    this.vector = vector;
+    this.filter = filter;
+    this.k = k;
     this.hits = hits;
-    this.tookNanos = tookNanos;
   }
 
   /**
@@ -66,91 +63,35 @@ final class RecallSample implements Releasable {
    * as those with a minimum similarity; the searcher is not closed then.
    *
    * @param searcher the searcher to hold open
-   * @param endsEarly whether Elasticsearch stops a walk that hardly finds anything new
-   * @param k number of hits that the user asked for
-   * @param hits the answer, best first
-   * @param tookNanos how long it took
    */
   static RecallSample of(
-      IndexShard shard,
-      Engine.Searcher searcher,
-      Query query,
-      boolean endsEarly,
-      int k,
-      ScoreDoc[] hits,
-      long tookNanos) {
-    Asked asked = null;
-    if (query instanceof KnnFloatVectorQuery floats) {
-      asked =
-          new Asked(
-              floats.getField(),
-              QueryVector.of(floats.getTargetCopy()),
-              floats.getFilter(),
+      IndexShard shard, Engine.Searcher searcher, Query query, int k, ScoreDoc[] hits) {
+    return switch (query) {
+      case KnnFloatVectorQuery q ->
+          new RecallSample(
+              shard,
+              searcher,
+              q.getField(),
+              QueryVector.of(q.getTargetCopy()),
+              q.getFilter(),
               k,
-              Math.max(k, floats.getK()),
-              query instanceof ESKnnFloatVectorQuery es ? es.getStrategy() : null,
-              endsEarly);
-    } else if (query instanceof KnnByteVectorQuery bytes) {
-      asked =
-          new Asked(
-              bytes.getField(),
-              QueryVector.of(bytes.getTargetCopy()),
-              bytes.getFilter(),
+              hits);
+      case KnnByteVectorQuery q ->
+          new RecallSample(
+              shard,
+              searcher,
+              q.getField(),
+              QueryVector.of(q.getTargetCopy()),
+              q.getFilter(),
               k,
-              Math.max(k, bytes.getK()),
-              query instanceof ESKnnByteVectorQuery es ? es.getStrategy() : null,
-              endsEarly);
-    }
-    return asked == null ? null : new RecallSample(shard, searcher, asked, hits, tookNanos);
+              hits);
+      default -> null;
+    };
   }
 
-  ShardId shard() {
-    return shard.shardId();
-  }
-
-  /** Fails the shard if its evaluation found corrupt files. */
-  void failed(Exception failure) {
-    ShardFailures.failIfCorrupt(shard, failure);
-  }
-
+  /** The reader of the search. */
   IndexReader reader() {
     return searcher.getIndexReader();
-  }
-
-  String field() {
-    return asked.field();
-  }
-
-  QueryVector vector() {
-    return asked.vector();
-  }
-
-  Query filter() {
-    return asked.filter();
-  }
-
-  int k() {
-    return asked.k();
-  }
-
-  int numCandidates() {
-    return asked.numCandidates();
-  }
-
-  KnnSearchStrategy strategy() {
-    return asked.strategy() == null ? KnnSearchStrategy.Hnsw.DEFAULT : asked.strategy();
-  }
-
-  boolean endsEarly() {
-    return asked.endsEarly();
-  }
-
-  ScoreDoc[] hits() {
-    return hits;
-  }
-
-  long tookNanos() {
-    return tookNanos;
   }
 
   /** Begins the evaluation. Returns false if the sample was closed before. */

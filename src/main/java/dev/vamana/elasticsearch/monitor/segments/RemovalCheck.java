@@ -1,10 +1,12 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
+import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Comparator;
 import java.util.HashSet;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
@@ -20,12 +22,65 @@ import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.ingest.IngestMetadata;
 import org.elasticsearch.ingest.PipelineConfiguration;
+import org.elasticsearch.xcontent.ToXContentObject;
+import org.elasticsearch.xcontent.XContentBuilder;
 
 /** Finds what needs the plugin in a cluster's metadata, its nodes' settings and its segments. */
 final class RemovalCheck {
   private static final String INDEX_PREFIX = "index.vamana.";
   private static final String NODE_PREFIX = "vamana.";
   private static final String PROCESSOR = "vamana_train";
+
+  /**
+   * Something that needs the plugin, so that the plugin cannot go.
+   *
+   * @param name of the index, template, pipeline or node; empty for settings of the cluster
+   * @param details what of it needs the plugin, for instance names of settings
+   */
+  record Obstacle(Kind kind, String name, List<String> details) implements ToXContentObject {
+
+    /** Kinds of obstacles, in the order in which an operator removes them. */
+    enum Kind {
+      /** Segments in the plugin's format; details: fields and numbers of segments. */
+      SEGMENTS("set [index.vamana.enabled] to [false] and force a merge"),
+      /** Copies of shards whose segments could not be read; details: how many. */
+      UNREAD_SHARDS("wait until all shards have started"),
+      /** A closed index, whose segments were not read. */
+      CLOSED_INDEX("open the index and ask again"),
+      /** Settings of an index. */
+      INDEX_SETTINGS("set them to [null] when no segment is in the plugin's format"),
+      /** Settings of an index template or component template. */
+      TEMPLATE_SETTINGS("store the template without them"),
+      /** Processors of an ingest pipeline. */
+      PIPELINE("store the pipeline without them, or delete it"),
+      /** Settings that the cluster's settings API has stored. */
+      CLUSTER_SETTINGS("set them to [null]"),
+      /** Settings in a node's configuration file. */
+      NODE_SETTINGS("delete them from elasticsearch.yml before the node starts without the plugin");
+
+      private final String remedy;
+
+      Kind(String remedy) {
+        this.remedy = remedy;
+      }
+    }
+
+    Obstacle {
+      details = List.copyOf(details);
+    }
+
+    @Override
+    public XContentBuilder toXContent(XContentBuilder json, Params params) throws IOException {
+      json.startObject();
+      json.field("kind", kind.name().toLowerCase(Locale.ROOT));
+      if (name.isEmpty() == false) {
+        json.field("name", name);
+      }
+      json.field("details", details);
+      json.field("remedy", kind.remedy);
+      return json.endObject();
+    }
+  }
 
   private final List<Obstacle> found = new ArrayList<>();
 
@@ -102,10 +157,12 @@ final class RemovalCheck {
 
   private void segments(SegmentsResponse shards, int neverStarted) {
     Map<String, Map<String, Integer>> ours = new TreeMap<>();
-    for (FieldSegment segment : shards.segments()) {
-      if (segment.ours()) {
-        ours.computeIfAbsent(segment.copy().index(), index -> new TreeMap<>())
-            .merge(segment.field(), 1, Integer::sum);
+    for (SegmentsResponse.OfShard copy : shards.shards()) {
+      for (FieldSegment segment : copy.segments()) {
+        if (segment.ours()) {
+          ours.computeIfAbsent(copy.index(), index -> new TreeMap<>())
+              .merge(segment.report().field(), 1, Integer::sum);
+        }
       }
     }
     ours.forEach(

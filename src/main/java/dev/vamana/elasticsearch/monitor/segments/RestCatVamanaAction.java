@@ -1,12 +1,10 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
-import dev.vamana.cuda.memory.Placement;
+import dev.vamana.search.DevicePresence;
 import java.util.Comparator;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
-import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.client.internal.node.NodeClient;
-import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.Table;
 import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.rest.RestRequest;
@@ -23,16 +21,17 @@ import org.elasticsearch.rest.action.cat.RestTable;
 public final class RestCatVamanaAction extends AbstractCatAction {
 
   private static final String RIGHT = ";text-align:right";
-  private static final String HIDDEN = ";default:false";
 
-  private static final Comparator<FieldSegment> ORDER =
-      Comparator.comparing((FieldSegment row) -> row.copy().index())
-          .thenComparingInt(row -> row.copy().shard())
-          .thenComparing(row -> row.copy().primary() == false)
-          .thenComparing(row -> row.copy().node())
-          .thenComparingInt(row -> row.segment().length())
-          .thenComparing(FieldSegment::segment)
-          .thenComparing(FieldSegment::field);
+  private static final Comparator<SegmentsResponse.OfShard> COPIES =
+      Comparator.comparing(SegmentsResponse.OfShard::index)
+          .thenComparingInt(SegmentsResponse.OfShard::shard)
+          .thenComparing(copy -> copy.primary() == false)
+          .thenComparing(SegmentsResponse.OfShard::node);
+
+  private static final Comparator<FieldSegment> SEGMENTS =
+      Comparator.comparingInt((FieldSegment row) -> row.report().segment().length())
+          .thenComparing(row -> row.report().segment())
+          .thenComparing(row -> row.report().field());
 
   @Override
   public String getName() {
@@ -53,9 +52,7 @@ public final class RestCatVamanaAction extends AbstractCatAction {
 
   @Override
   protected RestChannelConsumer doCatRequest(RestRequest request, NodeClient client) {
-    SegmentsRequest segments =
-        new SegmentsRequest(Strings.splitStringByCommaToArray(request.param("index")));
-    segments.indicesOptions(IndicesOptions.fromRequest(request, segments.indicesOptions()));
+    SegmentsRequest segments = SegmentsRequest.of(request);
     return channel ->
         new RestCancellableNodeClient(client, request.getHttpChannel())
             .execute(
@@ -77,23 +74,17 @@ public final class RestCatVamanaAction extends AbstractCatAction {
         .addCell("shard", "alias:s,sh;desc:number of the shard" + RIGHT)
         .addCell("prirep", "alias:p,pr,primaryOrReplica;desc:primary or replica")
         .addCell("node", "alias:n;desc:name of the node")
-        .addCell("id", "desc:id of the node" + HIDDEN)
         .addCell("segment", "alias:seg;desc:name of the segment")
         .addCell("field", "alias:f;desc:name of the field")
         .addCell("vectors", "alias:v;desc:vectors, deleted ones included" + RIGHT)
         .addCell("dims", "alias:d;desc:dimensions" + RIGHT)
         .addCell("similarity", "alias:sim;desc:how the segment compares vectors")
-        .addCell("encoding", "alias:e;desc:type of the components" + HIDDEN)
         .addCell("placement", "alias:pl;desc:placement on the device, or cpu")
-        .addCell("precision", "alias:prec;desc:what walks on the device read" + HIDDEN)
         .addCell("state", "alias:st;desc:resident, or why it is not on the device")
         .addCell("vectors.disk", "alias:vd;desc:bytes of the raw vectors on disk" + RIGHT)
         .addCell("graph.disk", "alias:gd;desc:bytes of the graph on disk" + RIGHT)
         .addCell("codes.disk", "alias:cd;desc:bytes of the codes on disk" + RIGHT)
-        .addCell("graph.device", "alias:gv;desc:bytes of the graph on the device" + RIGHT)
-        .addCell("codes.device", "alias:cv;desc:bytes of the codes on the device" + RIGHT)
         .addCell("device", "alias:dv;desc:all bytes on the device" + RIGHT)
-        .addCell("gpus", "alias:g;desc:numbers of the devices that have it" + HIDDEN)
         .addCell("codebook", "alias:cb;desc:shared codebook of the codes, own without one")
         .addCell("codebook.version", "alias:cbv;desc:version of that codebook" + RIGHT)
         .endHeaders();
@@ -101,38 +92,34 @@ public final class RestCatVamanaAction extends AbstractCatAction {
 
   Table table(RestRequest request, SegmentsResponse response) {
     Table table = getTableWithHeader(request);
-    response.segments().stream().sorted(ORDER).forEach(row -> add(table, row));
+    for (SegmentsResponse.OfShard copy : response.shards().stream().sorted(COPIES).toList()) {
+      copy.segments().stream().sorted(SEGMENTS).forEach(row -> add(table, copy, row));
+    }
     for (DefaultShardOperationFailedException failure : response.getShardFailures()) {
       add(table, failure);
     }
     return table;
   }
 
-  private static void add(Table table, FieldSegment row) {
-    FieldSegment.ShardCopy copy = row.copy();
+  private static void add(Table table, SegmentsResponse.OfShard copy, FieldSegment row) {
+    SegmentReport report = row.report();
+    DevicePresence presence = report.presence();
     table.startRow();
     table.addCell(copy.index());
     table.addCell(copy.shard());
     table.addCell(copy.primary() ? "p" : "r");
     table.addCell(copy.node());
-    table.addCell(copy.nodeId());
-    table.addCell(row.segment());
-    table.addCell(row.field());
-    table.addCell(row.vectors());
+    table.addCell(report.segment());
+    table.addCell(report.field());
+    table.addCell(report.vectors());
     table.addCell(row.dimension());
     table.addCell(row.similarity());
-    table.addCell(row.encoding());
-    table.addCell(row.device().placement());
-    Placement placement = Placement.named(row.device().placement());
-    table.addCell(placement == null ? null : placement.precision().settingName());
-    table.addCell(row.device().state());
-    table.addCell(ByteSizeValue.ofBytes(row.disk().vectors()));
-    table.addCell(ByteSizeValue.ofBytes(row.disk().graph()));
-    table.addCell(ByteSizeValue.ofBytes(row.disk().codes()));
-    table.addCell(ByteSizeValue.ofBytes(row.device().graph()));
-    table.addCell(ByteSizeValue.ofBytes(row.device().codes()));
-    table.addCell(ByteSizeValue.ofBytes(row.device().total()));
-    table.addCell(row.device().devices());
+    table.addCell(presence.placement() == null ? "cpu" : presence.placement());
+    table.addCell(row.state());
+    table.addCell(ByteSizeValue.ofBytes(row.vectorBytes()));
+    table.addCell(ByteSizeValue.ofBytes(row.graphBytes()));
+    table.addCell(ByteSizeValue.ofBytes(row.codeBytes()));
+    table.addCell(ByteSizeValue.ofBytes(presence.deviceBytes()));
     boolean shared = row.codebook() != null && row.codebook().isEmpty() == false;
     table.addCell(row.codebook() == null ? null : shared ? row.codebook() : "own");
     table.addCell(shared ? row.codebookVersion() : null);

@@ -1,22 +1,22 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
-import dev.vamana.elasticsearch.monitor.openmetrics.OpenMetrics;
+import dev.vamana.elasticsearch.monitor.stats.Figures;
+import dev.vamana.elasticsearch.monitor.stats.OpenMetrics;
 import java.util.List;
-import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.client.internal.node.NodeClient;
-import org.elasticsearch.common.Strings;
 import org.elasticsearch.rest.BaseRestHandler;
-import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
 import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.rest.action.RestActions;
 import org.elasticsearch.rest.action.RestBuilderListener;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
-import org.elasticsearch.rest.action.RestResponseListener;
 import org.elasticsearch.xcontent.XContentBuilder;
 
-/** {@code GET /{index}/_vamana/stats}: the vector fields of indices, summed over their segments. */
+/**
+ * {@code GET /{index}/_vamana/stats}: the vector fields of indices, summed over their segments, and
+ * the measured recall of their searches.
+ */
 public final class RestIndexStatsAction extends BaseRestHandler {
 
   @Override
@@ -31,39 +31,25 @@ public final class RestIndexStatsAction extends BaseRestHandler {
 
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-    SegmentsRequest segments =
-        new SegmentsRequest(Strings.splitStringByCommaToArray(request.param("index")));
-    segments.indicesOptions(IndicesOptions.fromRequest(request, segments.indicesOptions()));
+    SegmentsRequest segments = SegmentsRequest.of(request);
     boolean metrics = OpenMetrics.isAskedFor(request);
     return channel ->
         new RestCancellableNodeClient(client, request.getHttpChannel())
             .execute(
                 TransportSegmentsAction.TYPE,
                 segments,
-                metrics ? metrics(channel) : json(channel, request));
-  }
-
-  private static RestResponseListener<SegmentsResponse> metrics(RestChannel channel) {
-    return new RestResponseListener<>(channel) {
-      @Override
-      public RestResponse buildResponse(SegmentsResponse response) {
-        return OpenMetrics.answer(IndexMetrics.of(response));
-      }
-    };
-  }
-
-  private static RestResponseListener<SegmentsResponse> json(
-      RestChannel channel, RestRequest request) {
-    return new RestBuilderListener<>(channel) {
-      @Override
-      public RestResponse buildResponse(SegmentsResponse response, XContentBuilder json)
-          throws Exception {
-        json.startObject();
-        RestActions.buildBroadcastShardsHeader(json, request, response);
-        IndexStats.of(response.segments()).toXContent(json, request);
-        json.endObject();
-        return new RestResponse(RestStatus.OK, json);
-      }
-    };
+                metrics
+                    ? OpenMetrics.listener(
+                        channel, response -> new IndexStats(response).openMetrics())
+                    : new RestBuilderListener<>(channel) {
+                      @Override
+                      public RestResponse buildResponse(
+                          SegmentsResponse response, XContentBuilder json) throws Exception {
+                        json.startObject();
+                        RestActions.buildBroadcastShardsHeader(json, request, response);
+                        Figures.write(json, new IndexStats(response).figures());
+                        return new RestResponse(RestStatus.OK, json.endObject());
+                      }
+                    });
   }
 }

@@ -50,8 +50,8 @@ public final class RestRemovalAction extends BaseRestHandler {
           state,
           new RestBuilderListener<>(channel) {
             @Override
-            public RestResponse buildResponse(List<Obstacle> found, XContentBuilder json)
-                throws IOException {
+            public RestResponse buildResponse(
+                List<RemovalCheck.Obstacle> found, XContentBuilder json) throws IOException {
               json.startObject();
               json.field("removable", found.isEmpty());
               json.xContentList("in_the_way", found);
@@ -69,7 +69,7 @@ public final class RestRemovalAction extends BaseRestHandler {
       Client client,
       Client steady,
       ClusterStateRequest state,
-      ActionListener<List<Obstacle>> listener) {
+      ActionListener<List<RemovalCheck.Obstacle>> listener) {
     SegmentsRequest segments = new SegmentsRequest();
     segments.indicesOptions(IndicesOptions.LENIENT_EXPAND_OPEN_HIDDEN);
     NodesInfoRequest nodes =

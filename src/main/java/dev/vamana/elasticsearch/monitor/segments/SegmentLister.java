@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.codec.SegmentFacts;
-import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
@@ -11,7 +10,6 @@ import java.util.ArrayList;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Collectors;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
@@ -22,26 +20,22 @@ import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentReader;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
 /** Lists the vector fields of a shard's segments. */
 final class SegmentLister {
 
-  /** State of a segment below the graph threshold, which has no graph and is scanned. */
-  private static final String NO_GRAPH = "no_graph";
+  /** A segment below the graph threshold, which has no graph and is scanned. */
+  private static final DevicePresence NO_GRAPH = DevicePresence.refused("no graph");
 
-  /** State of a segment with inverted lists, which are searched on the CPU. */
-  private static final String LISTS = "lists";
+  /** A segment with inverted lists, which are searched on the CPU. */
+  private static final DevicePresence LISTS = DevicePresence.refused("lists");
 
-  /** State of a segment with a graph on a node without a device, where nothing is wrong. */
-  private static final String CPU = "cpu";
+  /** A segment with a graph on a node without a device, where nothing is wrong. */
+  private static final DevicePresence CPU = DevicePresence.refused("cpu");
 
-  /** State of a field in another format. */
-  static final String STOCK = "stock";
-
-  /** Kernels read codes in rows whose length is a multiple of this many bytes. */
-  private static final int DEVICE_ALIGNMENT = 16;
+  /** A field in another format. */
+  private static final DevicePresence STOCK = DevicePresence.refused("stock");
 
   // keys of the map in which Lucene's readers report the sizes of their files
   private static final String LUCENE_VECTORS = "vec";
@@ -55,8 +49,7 @@ final class SegmentLister {
    * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
    * @param stock whether to list fields in other formats, too
    */
-  static List<FieldSegment> list(IndexReader reader, FieldSegment.ShardCopy copy, boolean stock)
-      throws IOException {
+  static List<FieldSegment> list(IndexReader reader, boolean stock) throws IOException {
     List<FieldSegment> rows = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
       String segment = name(leaf);
@@ -66,14 +59,11 @@ final class SegmentLister {
         SegmentFacts.of(codec).forEach(facts -> ours.put(facts.field(), facts));
       }
       for (FieldInfo info : leaf.reader().getFieldInfos()) {
-        if (info.hasVectorValues() == false) {
-          continue;
-        }
         SegmentFacts facts = ours.get(info.name);
         if (facts != null) {
-          rows.add(ours(copy, segment, facts));
-        } else if (stock) {
-          FieldSegment row = stock(copy, segment, info, leaf.reader());
+          rows.add(ours(segment, facts));
+        } else if (stock && info.hasVectorValues()) {
+          FieldSegment row = stock(segment, info, leaf.reader());
           if (row != null) {
             rows.add(row);
           }
@@ -106,60 +96,36 @@ final class SegmentLister {
         : "leaf_" + leaf.ord;
   }
 
-  private static FieldSegment ours(
-      FieldSegment.ShardCopy copy, String segment, SegmentFacts facts) {
-    FieldSegment.Bytes disk =
-        new FieldSegment.Bytes(facts.vectorBytes(), facts.graphBytes(), facts.codeBytes());
+  private static FieldSegment ours(String segment, SegmentFacts facts) {
     return new FieldSegment(
-        copy,
-        segment,
-        facts.field(),
-        facts.vectors(),
+        new SegmentReport(
+            segment,
+            facts.field(),
+            facts.vectors(),
+            presence(facts.view()),
+            facts.view().fileChecks().damaged()),
+        true,
         facts.dimension(),
         similarity(facts.similarity()),
-        encoding(facts.encoding()),
-        disk,
-        onDevice(facts.view(), disk),
+        facts.vectorBytes(),
+        facts.graphBytes(),
+        facts.codeBytes(),
         facts.codebook(),
         facts.codebookVersion());
   }
 
-  private static long vectorBytes(long vectors, FieldInfo info) {
-    return vectors * info.getVectorDimension() * info.getVectorEncoding().byteSize;
-  }
-
-  private static FieldSegment.OnDevice onDevice(SegmentView view, FieldSegment.Bytes disk) {
+  private static DevicePresence presence(SegmentView view) {
     SearchExecutor executor = ExecutorRegistry.current();
-    boolean indexed = view.isIndexed();
-    if (executor == null && indexed) {
-      return FieldSegment.OnDevice.not(view.hasLists() ? LISTS : CPU);
-    }
     DevicePresence presence = executor == null ? null : executor.presence(view);
-    if (indexed == false
-        && (presence == null || presence.state() == DevicePresence.State.REFUSED)) {
-      return FieldSegment.OnDevice.not(NO_GRAPH);
+    if (view.isIndexed() == false) {
+      boolean away = presence == null || presence.state() == DevicePresence.State.REFUSED;
+      return away ? NO_GRAPH : presence;
     }
-    if (presence.state() != DevicePresence.State.RESIDENT) {
-      return FieldSegment.OnDevice.not(presence.reason().replace(' ', '_'));
-    }
-    Placement placement = Placement.named(presence.placement());
-    boolean graph = placement != null && placement.copiesGraph() && view.hasGraph();
-    boolean codes = placement != null && placement.copiesCodes();
-    long stride = view.size() == 0 ? 0 : disk.codes() / view.size();
-    long codeBytes =
-        codes ? view.size() * ((stride + DEVICE_ALIGNMENT - 1) & -DEVICE_ALIGNMENT) : 0;
-    return new FieldSegment.OnDevice(
-        presence.placement(),
-        presence.state().label(),
-        graph ? disk.graph() : 0,
-        view.hasLists() ? disk.codes() : codeBytes,
-        presence.deviceBytes(),
-        executor.devices(view).stream().map(String::valueOf).collect(Collectors.joining(",")));
+    return presence != null ? presence : view.hasLists() ? LISTS : CPU;
   }
 
   /** Describes a field in another format; returns null if it has no vectors in this segment. */
-  private static FieldSegment stock(
-      FieldSegment.ShardCopy copy, String segment, FieldInfo info, LeafReader reader)
+  private static FieldSegment stock(String segment, FieldInfo info, LeafReader reader)
       throws IOException {
     KnnVectorValues vectors =
         switch (info.getVectorEncoding()) {
@@ -175,16 +141,16 @@ final class SegmentLister {
     long graph = sizes.getOrDefault(LUCENE_GRAPH, 0L);
     long raw = sizes.getOrDefault(LUCENE_VECTORS, 0L);
     long all = sizes.values().stream().mapToLong(Long::longValue).sum();
+    long bytes =
+        (long) vectors.size() * info.getVectorDimension() * info.getVectorEncoding().byteSize;
     return new FieldSegment(
-        copy,
-        segment,
-        info.name,
-        vectors.size(),
+        new SegmentReport(segment, info.name, vectors.size(), STOCK, List.of()),
+        false,
         info.getVectorDimension(),
         similarity(info.getVectorSimilarityFunction()),
-        encoding(info.getVectorEncoding()),
-        new FieldSegment.Bytes(vectorBytes(vectors.size(), info), graph, all - raw - graph),
-        FieldSegment.OnDevice.not(STOCK),
+        bytes,
+        graph,
+        all - raw - graph,
         null,
         0);
   }
@@ -196,14 +162,6 @@ final class SegmentLister {
       case DOT_PRODUCT -> "dot_product";
       case COSINE -> "cosine";
       case MAXIMUM_INNER_PRODUCT -> "max_inner_product";
-    };
-  }
-
-  /** The element type's name in mappings. */
-  private static String encoding(VectorEncoding encoding) {
-    return switch (encoding) {
-      case BYTE -> "byte";
-      case FLOAT32 -> "float";
     };
   }
 }

@@ -1,20 +1,15 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.elasticsearch.monitor.ShardsAction;
+import dev.vamana.elasticsearch.monitor.recall.RecallMonitor;
 import java.io.IOException;
-import java.util.List;
-import java.util.Objects;
-import java.util.function.Predicate;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.support.ActionFilters;
-import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.cluster.metadata.IndexNameExpressionResolver;
-import org.elasticsearch.cluster.node.DiscoveryNode;
 import org.elasticsearch.cluster.project.ProjectResolver;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.cluster.service.ClusterService;
-import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.engine.Engine;
 import org.elasticsearch.index.shard.IndexShard;
 import org.elasticsearch.indices.IndicesService;
@@ -31,20 +26,10 @@ public final class TransportSegmentsAction
   public static final ActionType<SegmentsResponse> TYPE =
       new ActionType<>("indices:monitor/vamana/segments");
 
-  private final OptedIn optedIn;
+  /** The setting of an index whose segments are listed even if they are in other formats. */
+  private static final String OPT_IN = "index.vamana.enabled";
 
-  /**
-   * Tells whether an index has the plugin's setting. The segments of such an index are listed even
-   * if they are in other formats.
-   */
-  public static final class OptedIn {
-    private final Predicate<Settings> settings;
-
-    /** Makes a test of an index's settings. */
-    public OptedIn(Predicate<Settings> settings) {
-      this.settings = Objects.requireNonNull(settings, "settings");
-    }
-  }
+  private final RecallMonitor recall;
 
   /** Called by the node. */
   @Inject
@@ -55,34 +40,17 @@ public final class TransportSegmentsAction
       ProjectResolver projects,
       ActionFilters filters,
       IndexNameExpressionResolver resolver,
-      OptedIn optedIn) {
+      RecallMonitor recall) {
     super(
         new Messages<>(
-            TYPE,
-            SegmentsRequest::new,
-            SegmentsResponse.OfShard::new,
-            TransportSegmentsAction::response),
+            TYPE, SegmentsRequest::new, SegmentsResponse.OfShard::read, SegmentsResponse::new),
         cluster,
         transport,
         indices,
         filters,
         projects,
         resolver);
-    this.optedIn = optedIn;
-  }
-
-  private static SegmentsResponse response(
-      int total,
-      int successful,
-      int failed,
-      List<SegmentsResponse.OfShard> results,
-      List<DefaultShardOperationFailedException> failures) {
-    return new SegmentsResponse(
-        total,
-        successful,
-        failed,
-        failures,
-        results.stream().flatMap(result -> result.segments().stream()).toList());
+    this.recall = recall;
   }
 
   @Override
@@ -104,14 +72,15 @@ public final class TransportSegmentsAction
 
   private SegmentsResponse.OfShard segments(ShardRouting routing, IndexShard shard)
       throws IOException {
-    DiscoveryNode node = clusterService.localNode();
-    FieldSegment.ShardCopy copy =
-        new FieldSegment.ShardCopy(
-            routing.getIndexName(), routing.id(), routing.primary(), node.getId(), node.getName());
-    boolean stock = optedIn.settings.test(shard.indexSettings().getSettings());
+    boolean stock = shard.indexSettings().getSettings().hasValue(OPT_IN);
     try (Engine.Searcher searcher = shard.acquireSearcher("vamana_segments")) {
-      List<FieldSegment> rows = SegmentLister.list(searcher.getIndexReader(), copy, stock);
-      return new SegmentsResponse.OfShard(rows);
+      return new SegmentsResponse.OfShard(
+          routing.getIndexName(),
+          routing.id(),
+          routing.primary(),
+          clusterService.localNode().getName(),
+          SegmentLister.list(searcher.getIndexReader(), stock),
+          recall.of(shard.shardId()));
     }
   }
 }

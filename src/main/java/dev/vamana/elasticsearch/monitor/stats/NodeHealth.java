@@ -3,11 +3,10 @@ package dev.vamana.elasticsearch.monitor.stats;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.Trouble.Kind;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
 import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Locale;
+import java.util.Map;
 import java.util.function.LongSupplier;
 
 /** Finds out what is wrong on a node. Thread-safe. */
@@ -34,42 +33,40 @@ public final class NodeHealth {
     this.clock = clock;
   }
 
-  /** What is wrong now, with a node whose statistics are these. */
-  public List<Trouble> troubles(GpuStats gpu, RecallStats recall) {
+  /**
+   * What is wrong now, with a node whose statistics are these.
+   *
+   * @param recall the section of this name
+   */
+  public List<Trouble> troubles(GpuStats gpu, Map<String, Object> recall) {
     List<Trouble> all = new ArrayList<>(damaged.troubles());
-    StateStats state = gpu.state();
-    if (state.reason() != null && state.state() != StateStats.State.OFF) {
-      boolean never = state.state() == StateStats.State.UNAVAILABLE;
-      all.add(new Trouble(never ? Kind.GPU_UNAVAILABLE : Kind.GPU_LOST, GPU, state.reason()));
+    if (gpu.reason() != null && gpu.now() != GpuStats.State.OFF) {
+      boolean never = gpu.now() == GpuStats.State.UNAVAILABLE;
+      all.add(new Trouble(never ? Kind.GPU_UNAVAILABLE : Kind.GPU_LOST, GPU, gpu.reason()));
     }
     addMemory(gpu, all);
-    for (RecallStats.Row row : recall.rows()) {
-      if (row.high() < LEAST_RECALL) {
-        all.add(new Trouble(Kind.LOW_RECALL, row.index() + "/" + row.field(), message(row)));
+    for (Map<?, ?> row : NodeFigures.list(recall.get("searches"))) {
+      if ((Double) row.get("recall_high") < LEAST_RECALL) {
+        all.add(new Trouble(Kind.LOW_RECALL, row.get("index") + "/" + row.get("field"), low(row)));
       }
     }
     all.addAll(leftovers.troubles());
     return List.copyOf(all);
   }
 
-  private static String message(RecallStats.Row row) {
-    return String.format(
-        Locale.ROOT,
-        "recall is at most %.3f with k %d and num_candidates %d, by %d searches",
-        row.high(),
-        row.k(),
-        row.numCandidates(),
-        row.queries());
+  private static String low(Map<?, ?> row) {
+    return "recall is at most "
+        + row.get("recall_high")
+        + " with k up to "
+        + row.get("k")
+        + ", by "
+        + row.get("queries")
+        + " searches";
   }
 
   /** Counters only grow, so what they say now is what they have grown by lately. */
   private synchronized void addMemory(GpuStats gpu, List<Trouble> all) {
-    Counters residency = gpu.residency();
-    Counters misses = residency == null ? null : residency.groups().get("misses");
-    Long count = misses == null ? null : misses.values().get("over_budget");
-    if (count == null) {
-      return;
-    }
+    long count = gpu.counter("residency", "misses_over_budget");
     long now = clock.getAsLong();
     if (count != unplaced) {
       unplaced = count;

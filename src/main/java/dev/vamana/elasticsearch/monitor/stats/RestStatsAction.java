@@ -1,22 +1,22 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
-import dev.vamana.elasticsearch.monitor.openmetrics.OpenMetrics;
 import java.util.List;
+import java.util.Set;
+import java.util.TreeSet;
+import java.util.stream.Collectors;
 import org.elasticsearch.client.internal.node.NodeClient;
 import org.elasticsearch.common.Strings;
 import org.elasticsearch.rest.BaseRestHandler;
-import org.elasticsearch.rest.RestChannel;
 import org.elasticsearch.rest.RestRequest;
-import org.elasticsearch.rest.RestResponse;
 import org.elasticsearch.rest.action.RestCancellableNodeClient;
 import org.elasticsearch.rest.action.RestRefCountedChunkedToXContentListener;
-import org.elasticsearch.rest.action.RestResponseListener;
 
 /**
- * {@code GET /_vamana/stats}, for some nodes or all, and for some metrics or all; as JSON or as
- * OpenMetrics text.
+ * {@code GET /_vamana/nodes/stats}, for some nodes or all, and for some metrics or all; as JSON or
+ * as OpenMetrics text.
  */
 public final class RestStatsAction extends BaseRestHandler {
+  private static final String ALL = "_all";
 
   @Override
   public String getName() {
@@ -26,10 +26,10 @@ public final class RestStatsAction extends BaseRestHandler {
   @Override
   public List<Route> routes() {
     return List.of(
-        new Route(RestRequest.Method.GET, "/_vamana/stats"),
-        new Route(RestRequest.Method.GET, "/_vamana/stats/{metric}"),
-        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats"),
-        new Route(RestRequest.Method.GET, "/_vamana/{nodeId}/stats/{metric}"));
+        new Route(RestRequest.Method.GET, "/_vamana/nodes/stats"),
+        new Route(RestRequest.Method.GET, "/_vamana/nodes/stats/{metric}"),
+        new Route(RestRequest.Method.GET, "/_vamana/nodes/{nodeId}/stats"),
+        new Route(RestRequest.Method.GET, "/_vamana/nodes/{nodeId}/stats/{metric}"));
   }
 
   @Override
@@ -39,10 +39,9 @@ public final class RestStatsAction extends BaseRestHandler {
 
   @Override
   protected RestChannelConsumer prepareRequest(RestRequest request, NodeClient client) {
-    String[] metrics = Strings.splitStringByCommaToArray(request.param("metric", ""));
     StatsRequest stats =
         new StatsRequest(
-            request.hasParam("metric") ? Metric.of(List.of(metrics)) : Metric.all(),
+            sections(request.paramAsStringArray("metric", new String[] {ALL})),
             Strings.splitStringByCommaToArray(request.param("nodeId", "")));
     stats.setTimeout(request.paramAsTime("timeout", stats.timeout()));
     boolean openMetrics = OpenMetrics.isAskedFor(request);
@@ -52,18 +51,32 @@ public final class RestStatsAction extends BaseRestHandler {
                 TransportStatsAction.TYPE,
                 stats,
                 openMetrics
-                    ? new MetricsListener(channel)
+                    ? OpenMetrics.listener(channel, StatsResponse::openMetrics)
                     : new RestRefCountedChunkedToXContentListener<>(channel));
   }
 
-  private static final class MetricsListener extends RestResponseListener<StatsResponse> {
-    MetricsListener(RestChannel channel) {
-      super(channel);
+  /**
+   * Returns sections by name; {@code _all} stands for all.
+   *
+   * @throws IllegalArgumentException if a name is unknown; the message lists the known names
+   */
+  static Set<String> sections(String... names) {
+    Set<String> asked = new TreeSet<>(List.of(names));
+    if (asked.remove(ALL)) {
+      asked.addAll(NodeFigures.SECTIONS);
     }
-
-    @Override
-    public RestResponse buildResponse(StatsResponse response) {
-      return OpenMetrics.answer(StatsMetrics.of(response));
+    Set<String> unknown = new TreeSet<>(asked);
+    unknown.removeAll(NodeFigures.SECTIONS);
+    if (unknown.isEmpty() == false || asked.isEmpty()) {
+      throw new IllegalArgumentException(
+          "path parameter [metric] has unknown metrics "
+              + unknown
+              + "; known are ["
+              + ALL
+              + ", "
+              + NodeFigures.SECTIONS.stream().sorted().collect(Collectors.joining(", "))
+              + "]");
     }
+    return asked;
   }
 }

@@ -1,7 +1,7 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
-import java.util.EnumSet;
 import java.util.Map;
 import java.util.Set;
 import org.elasticsearch.action.support.nodes.BaseNodesRequest;
@@ -15,21 +15,21 @@ import org.elasticsearch.transport.AbstractTransportRequest;
 /** Asks nodes for their statistics. */
 public final class StatsRequest extends BaseNodesRequest {
 
-  private final Set<Metric> metrics;
+  private final Set<String> metrics;
 
   /**
    * Makes a request to some nodes.
    *
-   * @param metrics the metrics to return
+   * @param metrics the sections to return, of {@link NodeFigures#SECTIONS}
    * @param nodes ids, names or attributes, as in all requests to nodes; none means all
    */
-  public StatsRequest(Set<Metric> metrics, String... nodes) {
+  public StatsRequest(Set<String> metrics, String... nodes) {
     super(nodes);
     this.metrics = Set.copyOf(metrics);
   }
 
-  /** The metrics to return. */
-  public Set<Metric> metrics() {
+  /** The sections to return. */
+  public Set<String> metrics() {
     return metrics;
   }
 
@@ -41,26 +41,27 @@ public final class StatsRequest extends BaseNodesRequest {
 
   /** The part of the request for one node. */
   static final class OfNode extends AbstractTransportRequest {
-    private final Set<Metric> metrics;
+    private final Set<String> metrics;
 
-    OfNode(Set<Metric> metrics) {
+    OfNode(Set<String> metrics) {
       this.metrics = Set.copyOf(metrics);
     }
 
     OfNode(StreamInput in) throws IOException {
       super(in);
-      metrics = Set.copyOf(in.readEnumSet(Metric.class));
+      int version = WireVersion.read(in);
+      metrics = Set.copyOf(in.readStringCollectionAsList());
+      WireVersion.end(in, version);
     }
 
     @Override
     public void writeTo(StreamOutput out) throws IOException {
       super.writeTo(out);
-      EnumSet<Metric> written = EnumSet.noneOf(Metric.class);
-      written.addAll(metrics);
-      out.writeEnumSet(written);
+      WireVersion.write(out);
+      out.writeStringCollection(metrics);
     }
 
-    Set<Metric> metrics() {
+    Set<String> metrics() {
       return metrics;
     }
 

@@ -2,8 +2,10 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.monitor.Trouble;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.search.CpuSearches;
 import java.util.List;
+import java.util.Map;
+import java.util.SortedMap;
 
 /** Gives the current statistics of a node. Every request calls it again. Thread-safe. */
 public interface StatsSource {
@@ -11,34 +13,24 @@ public interface StatsSource {
   /** The state and counters of the GPU. */
   GpuStats gpu();
 
-  /**
-   * The device and its sensors, or null if there is none. Calls a library of the driver, which may
-   * block.
-   */
-  DeviceStats device();
+  /** The devices and their sensors. Calls a library of the driver, which may block. */
+  List<DeviceStats> devices();
 
-  /** Each of several devices, as {@link #device}; empty with one. */
-  default List<DeviceSection> devices() {
-    return List.of();
-  }
+  /** Items that readers answered without an executor. */
+  CpuSearches readers();
 
   /** Counts of graphs, codes and codebooks in written segments. */
   BuildStatistics.Snapshot build();
 
-  /** Limit and use of the circuit breaker. */
-  Counters breaker();
+  /**
+   * Groups of counters beside the executor's: {@code ids}, {@code builds} and {@code samples} with
+   * the bytes that are {@code used} and their {@code limit}; {@code codebooks} with the version of
+   * each that is ready, and groups {@code sample_...} with counts of the sample of each codebook.
+   */
+  SortedMap<String, SortedMap<String, Long>> counters();
 
-  /** Limit and use of the heap for ids that batched searches keep. */
-  Counters ids();
-
-  /** Limit and use of the native memory of graphs under construction. */
-  Counters builds();
-
-  /** Codebooks and samples. */
-  Counters training();
-
-  /** Recall of sampled searches. */
-  RecallStats recall();
+  /** The section {@code recall}. */
+  Map<String, Object> recall();
 
   /** What is wrong now. */
   List<Trouble> troubles();

@@ -1,10 +1,8 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
-import dev.vamana.search.ExecutorRegistry;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
-import java.util.Set;
 import org.elasticsearch.ResourceNotFoundException;
 import org.elasticsearch.action.ActionType;
 import org.elasticsearch.action.FailedNodeException;
@@ -32,7 +30,6 @@ public final class TransportStatsAction
 
   private final StatsSource source;
   private final ThreadPool threads;
-  private final long since;
 
   /** Called by the node. */
   @Inject
@@ -45,7 +42,6 @@ public final class TransportStatsAction
     super(TYPE.name(), cluster, transport, filters, StatsRequest.OfNode::new, threads.generic());
     this.source = source;
     this.threads = threads;
-    this.since = threads.absoluteTimeInMillis();
   }
 
   @Override
@@ -70,25 +66,9 @@ public final class TransportStatsAction
 
   @Override
   protected NodeStats nodeOperation(StatsRequest.OfNode request, Task task) {
-    Set<Metric> asked = request.metrics();
-    GpuStats gpu = source.gpu();
-    NodeStats.Sections sections =
-        new NodeStats.Sections(
-            asked.contains(Metric.DEVICE) ? source.device() : null,
-            asked.contains(Metric.STATE) ? gpu.state() : null,
-            asked.contains(Metric.RESIDENCY) ? gpu.residency() : null,
-            asked.contains(Metric.EXECUTOR) ? gpu.executor(ExecutorRegistry.cpuSearches()) : null,
-            asked.contains(Metric.BUILD) ? BuildStats.of(source.build(), gpu.building()) : null,
-            asked.contains(Metric.TRAINING) ? source.training() : null,
-            asked.contains(Metric.MEMORY)
-                ? gpu.memory(source.breaker(), source.ids(), source.builds())
-                : null,
-            asked.contains(Metric.RECALL) ? source.recall() : null,
-            asked.contains(Metric.HEALTH) ? source.troubles() : null,
-            asked.contains(Metric.DEVICES) ? source.devices() : List.of());
     return new NodeStats(
         clusterService.localNode(),
-        new NodeStats.Times(threads.absoluteTimeInMillis(), since),
-        sections);
+        threads.absoluteTimeInMillis(),
+        NodeFigures.tree(request.metrics(), source));
   }
 }

@@ -4,9 +4,9 @@ import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.Trouble.Kind;
 import java.util.ArrayList;
 import java.util.EnumMap;
-import java.util.EnumSet;
 import java.util.List;
 import java.util.Map;
+import java.util.Set;
 import org.elasticsearch.ElasticsearchException;
 import org.elasticsearch.client.internal.Client;
 import org.elasticsearch.cluster.node.DiscoveryNode;
@@ -48,7 +48,7 @@ public final class VamanaHealth implements HealthIndicatorService {
     try {
       answer =
           client
-              .execute(TransportStatsAction.TYPE, new StatsRequest(EnumSet.of(Metric.HEALTH)))
+              .execute(TransportStatsAction.TYPE, new StatsRequest(Set.of("health")))
               .actionGet(TIMEOUT);
     } catch (ElasticsearchException e) {
       return createIndicator(
@@ -66,7 +66,7 @@ public final class VamanaHealth implements HealthIndicatorService {
     Map<Kind, List<DiscoveryNode>> where = new EnumMap<>(Kind.class);
     List<Map<String, String>> details = new ArrayList<>();
     for (NodeStats node : nodes) {
-      for (Trouble trouble : node.sections().health()) {
+      for (Trouble trouble : Trouble.of((List<?>) node.sections().get("health"))) {
         List<DiscoveryNode> affected =
             where.computeIfAbsent(trouble.kind(), kind -> new ArrayList<>());
         if (affected.contains(node.getNode()) == false) {
@@ -90,10 +90,10 @@ public final class VamanaHealth implements HealthIndicatorService {
         (kind, affected) -> {
           impacts.add(
               new HealthIndicatorImpact(
-                  NAME, kind.label(), SEVERITY, kind.impact(), List.of(ImpactArea.SEARCH)));
+                  NAME, kind.label(), SEVERITY, kind.impact, List.of(ImpactArea.SEARCH)));
           diagnoses.add(
               new Diagnosis(
-                  new Diagnosis.Definition(NAME, kind.label(), kind.cause(), kind.action(), null),
+                  new Diagnosis.Definition(NAME, kind.label(), kind.cause, kind.action, null),
                   List.of(new Diagnosis.Resource(first(affected, mostResources)))));
         });
     return createIndicator(

@@ -1,2 +1,2 @@
-/** {@code GET /_vamana/stats}: statistics of the nodes, over REST and transport. */
+/** {@code GET /_vamana/nodes/stats}: statistics of the nodes, over REST and transport. */
 package dev.vamana.elasticsearch.monitor.stats;

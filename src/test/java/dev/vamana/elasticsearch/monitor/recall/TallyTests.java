@@ -1,5 +1,8 @@
 package dev.vamana.elasticsearch.monitor.recall;
 
+import java.util.Set;
+import java.util.TreeSet;
+import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Means of recall, and how far they can be off. */
@@ -8,7 +11,7 @@ public class TallyTests extends LuceneTestCase {
   private static Tally of(double... recalls) {
     Tally tally = Tally.NONE;
     for (double recall : recalls) {
-      tally = tally.plus(recall, 100, 1000);
+      tally = tally.plus(recall);
     }
     return tally;
   }
@@ -17,7 +20,7 @@ public class TallyTests extends LuceneTestCase {
     Tally tally = Tally.NONE;
     for (int i = 0; i < count; i++) {
       for (double recall : recalls) {
-        tally = tally.plus(recall, 100, 1000);
+        tally = tally.plus(recall);
       }
     }
     return tally;
@@ -32,8 +35,8 @@ public class TallyTests extends LuceneTestCase {
     Tally tally = of(0.5, 1).plus(of(0.9));
     assertEquals(0.8, tally.recall(), 1e-9);
     assertEquals(3, tally.queries(), 0);
-    assertEquals(300, tally.distances(), 0);
-    assertEquals(3000, tally.nanos(), 0);
+    assertEquals(3L, tally.figures().get("queries"));
+    assertEquals(0.8, tally.figures().get("recall"));
   }
 
   /** A perfect sample does not prove a perfect index. */
@@ -71,7 +74,7 @@ public class TallyTests extends LuceneTestCase {
         for (int neighbor = 0; neighbor < 10; neighbor++) {
           found += random().nextInt(100) < 93 ? 1 : 0;
         }
-        tally = tally.plus(found / 10.0, 0, 0);
+        tally = tally.plus(found / 10.0);
       }
       Tally.Interval interval = tally.interval();
       covered += interval.low() <= 0.93 && 0.93 <= interval.high() ? 1 : 0;
@@ -82,9 +85,30 @@ public class TallyTests extends LuceneTestCase {
   public void testNewQueriesCountForMore() {
     Tally tally = times(Tally.MEMORY, 1.0);
     for (int i = 0; i < Tally.MEMORY; i++) {
-      tally = tally.plus(0.5, 0, 0);
+      tally = tally.plus(0.5);
     }
     assertTrue(tally.recall() < 0.7);
     assertTrue(tally.queries() <= Tally.MEMORY + 1);
+  }
+
+  /** However searches are asked, a field has few figures, each of which is a label of metrics. */
+  public void testSearchesOfAFieldHaveFewFigures() {
+    Set<Searches> figures = new TreeSet<>();
+    for (int k = 1; k <= 10_000; k++) {
+      Searches searches = Searches.of("v", k);
+      assertTrue(k + " " + searches, searches.k() / 10 < k && k <= searches.k());
+      figures.add(searches);
+    }
+    assertEquals(5, figures.size());
+  }
+
+  /** A hit that is as near as the last neighbour takes its place. */
+  public void testRecallOfAnAnswer() {
+    ScoreDoc[] exact = {new ScoreDoc(3, 1), new ScoreDoc(5, 0.5f)};
+    assertEquals(1, Evaluation.recall(exact, exact), 0);
+    assertEquals(1, Evaluation.recall(exact, new ScoreDoc[] {exact[0], new ScoreDoc(9, 0.5f)}), 0);
+    assertEquals(
+        0.5, Evaluation.recall(exact, new ScoreDoc[] {exact[0], new ScoreDoc(9, 0.4f)}), 0);
+    assertEquals(0, Evaluation.recall(exact, new ScoreDoc[0]), 0);
   }
 }

@@ -12,11 +12,13 @@ public class LeftoverSegmentsTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  public void testPartiallyMountedSnapshotsAreNotOpened() {
+  public void testPartiallyMountedSnapshotsAndOptedInIndicesAreNotLookedAt() {
     Settings.Builder mounted = Settings.builder().put("index.store.type", "snapshot");
     assertTrue(LeftoverSegments.looksAt(Settings.EMPTY));
     assertTrue(LeftoverSegments.looksAt(mounted.build()));
     assertFalse(
         LeftoverSegments.looksAt(mounted.put("index.store.snapshot.partial", true).build()));
+    assertFalse(
+        LeftoverSegments.looksAt(Settings.builder().put("index.vamana.enabled", true).build()));
   }
 }

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.search.DevicePresence;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
@@ -17,26 +18,27 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  private static FieldSegment row(
+  private static SegmentsResponse.OfShard row(
       String index, int shard, boolean primary, String segment, String codebook, long version) {
-    return new FieldSegment(
-        new FieldSegment.ShardCopy(index, shard, primary, "id", "node"),
-        segment,
-        "v",
-        10,
-        3,
-        "l2_norm",
-        "float",
-        new FieldSegment.Bytes(120, 40, 20),
-        new FieldSegment.OnDevice("in-memory", "resident", 40, 160, 768, "0,2"),
-        codebook,
-        version);
+    FieldSegment row =
+        new FieldSegment(
+            new SegmentReport(
+                segment, "v", 10, DevicePresence.resident("in-memory", 768), List.of()),
+            true,
+            3,
+            "l2_norm",
+            120,
+            40,
+            20,
+            codebook,
+            version);
+    return new SegmentsResponse.OfShard(index, shard, primary, "node", List.of(row), Map.of());
   }
 
   private static Table table(
-      List<FieldSegment> rows, DefaultShardOperationFailedException... failures) {
+      List<SegmentsResponse.OfShard> copies, DefaultShardOperationFailedException... failures) {
     return new RestCatVamanaAction()
-        .table(null, new SegmentsResponse(9, 8, failures.length, Arrays.asList(failures), rows));
+        .table(null, new SegmentsResponse(9, 8, failures.length, copies, Arrays.asList(failures)));
   }
 
   private static List<Object> column(Table table, String name) {
@@ -44,14 +46,22 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
   }
 
   public void testRowsAreInOrder() {
+    SegmentsResponse.OfShard two = row("a", 2, true, "_10", null, 0);
+    SegmentsResponse.OfShard both =
+        new SegmentsResponse.OfShard(
+            "a",
+            2,
+            true,
+            "node",
+            List.of(two.segments().get(0), row("a", 2, true, "_z", null, 0).segments().get(0)),
+            Map.of());
     Table table =
         table(
             List.of(
                 row("b", 0, true, "_0", null, 0),
                 row("a", 10, true, "_0", null, 0),
                 row("a", 2, false, "_0", null, 0),
-                row("a", 2, true, "_10", null, 0),
-                row("a", 2, true, "_z", null, 0)));
+                both));
     assertEquals(List.of("a", "a", "a", "a", "b"), column(table, "index"));
     assertEquals(List.of(2, 2, 2, 10, 0), column(table, "shard"));
     assertEquals(List.of("p", "p", "r", "p", "p"), column(table, "prirep"));
@@ -63,7 +73,7 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
     Map<String, Object> expected =
         Map.of(
             "vectors",
-            10L,
+            10,
             "dims",
             3,
             "placement",
@@ -72,10 +82,8 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
             "resident",
             "vectors.disk",
             ByteSizeValue.ofBytes(120),
-            "graph.device",
+            "graph.disk",
             ByteSizeValue.ofBytes(40),
-            "codes.device",
-            ByteSizeValue.ofBytes(160),
             "device",
             ByteSizeValue.ofBytes(768),
             "codebook",
@@ -83,7 +91,6 @@ public class RestCatVamanaActionTests extends LuceneTestCase {
             "codebook.version",
             7L);
     expected.forEach((name, value) -> assertEquals(name, List.of(value), column(table, name)));
-    assertEquals(List.of("0,2"), column(table, "gpus"));
   }
 
   public void testCodebooks() {

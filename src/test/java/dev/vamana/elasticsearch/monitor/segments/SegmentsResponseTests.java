@@ -1,6 +1,9 @@
 package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.monitor.recall.Searches;
+import dev.vamana.elasticsearch.monitor.recall.Tally;
+import dev.vamana.search.DevicePresence;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -9,7 +12,6 @@ import java.util.Random;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 import org.elasticsearch.action.IndicesRequest;
-import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.action.support.IndicesOptions;
 import org.elasticsearch.common.io.stream.BytesStreamOutput;
 import org.elasticsearch.common.io.stream.StreamInput;
@@ -46,23 +48,20 @@ public class SegmentsResponseTests extends LuceneTestCase {
     for (int i = random.nextInt(5); i > 0; i--) {
       rows.add(
           new FieldSegment(
-              new FieldSegment.ShardCopy(
-                  TestUtil.randomSimpleString(random),
-                  random.nextInt(1000),
-                  random.nextBoolean(),
-                  TestUtil.randomSimpleString(random),
-                  TestUtil.randomUnicodeString(random)),
-              "_" + Integer.toString(random.nextInt(5000), 36),
-              TestUtil.randomUnicodeString(random),
-              size(random),
+              new SegmentReport(
+                  "_" + Integer.toString(random.nextInt(5000), 36),
+                  TestUtil.randomUnicodeString(random),
+                  random.nextInt(1 << 30),
+                  random.nextBoolean()
+                      ? DevicePresence.refused("evicted")
+                      : DevicePresence.resident("exact", size(random)),
+                  random.nextBoolean() ? List.of() : List.of("_0.vec")),
+              random.nextBoolean(),
               random.nextInt(4096),
               "l2_norm",
-              "float",
-              new FieldSegment.Bytes(size(random), size(random), size(random)),
-              random.nextBoolean()
-                  ? FieldSegment.OnDevice.not("evicted")
-                  : new FieldSegment.OnDevice(
-                      "exact", "resident", size(random), size(random), size(random), "0,1"),
+              size(random),
+              size(random),
+              size(random),
               random.nextBoolean() ? null : TestUtil.randomSimpleString(random),
               size(random)));
     }
@@ -71,32 +70,47 @@ public class SegmentsResponseTests extends LuceneTestCase {
 
   public void testShardsAnswersSurviveTheWire() throws IOException {
     for (int i = 0; i < 50; i++) {
-      SegmentsResponse.OfShard answer = new SegmentsResponse.OfShard(randomRows(random()));
-      assertEquals(answer, overTheWire(answer, SegmentsResponse.OfShard::new));
+      SegmentsResponse.OfShard answer =
+          new SegmentsResponse.OfShard(
+              TestUtil.randomSimpleString(random()),
+              random().nextInt(1000),
+              random().nextBoolean(),
+              TestUtil.randomUnicodeString(random()),
+              randomRows(random()),
+              Map.of(new Searches("v", 10), new Tally(3, 2.5, 2.1)));
+      assertEquals(answer, overTheWire(answer, SegmentsResponse.OfShard::read));
     }
   }
 
-  public void testResponsesSurviveTheWire() throws IOException {
-    for (int i = 0; i < 20; i++) {
-      List<DefaultShardOperationFailedException> failures =
-          random().nextBoolean()
-              ? List.of()
-              : List.of(
-                  new DefaultShardOperationFailedException(
-                      "index", 3, new IllegalStateException("closed")));
-      SegmentsResponse response =
-          new SegmentsResponse(7, 6, failures.size(), failures, randomRows(random()));
-      SegmentsResponse read = overTheWire(response, SegmentsResponse::new);
-      assertEquals(response.segments(), read.segments());
-      assertEquals(7, read.getTotalShards());
-      assertEquals(6, read.getSuccessfulShards());
-      assertEquals(failures.size(), read.getFailedShards());
-      assertEquals(failures.size(), read.getShardFailures().length);
-      for (DefaultShardOperationFailedException failure : read.getShardFailures()) {
-        assertEquals("index", failure.index());
-        assertEquals(3, failure.shardId());
-      }
-    }
+  /** Copies of a field add up, and so does what they measured. */
+  public void testSumsOfAnIndex() {
+    FieldSegment row =
+        new FieldSegment(
+            new SegmentReport("_0", "v", 5, DevicePresence.resident("exact", 7), List.of()),
+            true,
+            4,
+            "l2_norm",
+            1,
+            2,
+            3,
+            null,
+            0);
+    SegmentsResponse.OfShard shard =
+        new SegmentsResponse.OfShard(
+            "i", 0, true, "n", List.of(row), Map.of(new Searches("v", 10), new Tally(2, 1, 1)));
+    IndexStats stats =
+        new IndexStats(new SegmentsResponse(3, 2, 1, List.of(shard, shard), List.of()));
+    Map<?, ?> fields = (Map<?, ?>) ((Map<?, ?>) stats.figures().get("indices")).get("i");
+    Map<?, ?> v = (Map<?, ?>) ((Map<?, ?>) fields.get("fields")).get("v");
+    assertEquals(Map.of("resident", 2L), v.get("segments"));
+    assertEquals(10L, v.get("vectors"));
+    assertEquals(
+        Map.of("vectors_in_bytes", 2L, "graph_in_bytes", 4L, "codes_in_bytes", 6L), v.get("disk"));
+    assertEquals(14L, v.get("device_in_bytes"));
+    Map<?, ?> recall = (Map<?, ?>) ((List<?>) v.get("recall")).get(0);
+    assertEquals(10, recall.get("k"));
+    assertEquals(4L, recall.get("queries"));
+    assertEquals(0.5, recall.get("recall"));
   }
 
   public void testRequestsSurviveTheWire() throws IOException {

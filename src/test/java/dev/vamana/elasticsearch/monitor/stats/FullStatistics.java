@@ -2,8 +2,12 @@ package dev.vamana.elasticsearch.monitor.stats;
 
 import static org.apache.lucene.tests.util.LuceneTestCase.random;
 
+import dev.vamana.codec.BuildStatistics;
+import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.elasticsearch.monitor.Trouble;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.elasticsearch.monitor.recall.Tally;
+import dev.vamana.search.CpuSearches;
 import dev.vamana.search.ExecutorRegistry;
 import java.net.InetAddress;
 import java.util.List;
@@ -18,7 +22,8 @@ import org.elasticsearch.cluster.node.VersionInformation;
 import org.elasticsearch.common.transport.TransportAddress;
 
 /** Statistics that have every number there is, each drawn at random. */
-final class FullStatistics {
+record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.Snapshot build)
+    implements StatsSource {
 
   /** Groups of an executor's counters; those without names get what a bucket is called. */
   private static final Map<String, List<String>> GROUPS =
@@ -44,21 +49,24 @@ final class FullStatistics {
                   "scratch_bytes",
                   "page_cache_bytes",
                   "page_cache_limit_bytes")),
-          Map.entry("balance", List.of("moves", "moved_bytes")),
+          Map.entry("balance", List.of("moves")),
+          Map.entry("routed", List.of("segments", "items")),
+          Map.entry("contexts", List.of("opened", "lost", "failed_attempts", "wrong_answers")),
+          Map.entry("ids", List.of("used", "limit")),
+          Map.entry("builds", List.of("used", "limit", "files")),
+          Map.entry("samples", List.of("used", "limit")),
+          Map.entry("codebooks", List.of("a.b", "version")),
+          Map.entry("sample_documents", List.of("a.b", "with \"quotes\"")),
+          Map.entry("sample_vectors", List.of("a.b", "with \"quotes\"")),
+          Map.entry("sample_rejected", List.of("a.b")),
+          Map.entry("sample_other_options", List.of("a.b")),
+          Map.entry("sample_missed", List.of("a.b")),
           Map.entry("upload_waits", List.of("count", "nanos")),
           Map.entry("items", List.of("requested", "cancelled")),
           Map.entry("items_by_placement", List.of("exact", "codes", "none")),
           Map.entry("items_on_cpu", List.of("scan", "planned", "out_of_memory")),
           Map.entry("segments_ahead", List.of("sent", "used", "in_vain")),
           Map.entry("plan_items", List.of("scan", "graph")),
-          Map.entry("plan_calls", List.of("scan", "graph")),
-          Map.entry("plan_batches", List.of("scan")),
-          Map.entry("plan_predicted_micros", List.of("scan", "graph")),
-          Map.entry("plan_measured_micros", List.of("scan", "graph")),
-          Map.entry("plan_percent_scan", List.of("up_to_12", "up_to_100", "up_to_800", "more")),
-          Map.entry("plan_percent_graph", List.of("up_to_12", "up_to_25", "more")),
-          Map.entry("batch_sizes", List.of("up_to_1", "up_to_63", "more")),
-          Map.entry("wait_micros", List.of("up_to_0", "up_to_127", "up_to_65535")),
           Map.entry(
               "batches",
               List.of(
@@ -93,129 +101,107 @@ final class FullStatistics {
           Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
 
-  private FullStatistics() {}
-
   private static long number() {
-    return random().nextLong() >>> 1 + random().nextInt(60);
+    return random().nextLong() >>> 8 + random().nextInt(50);
   }
 
-  static Counters counters(String... names) {
-    Counters.Builder counters = Counters.builder();
-    for (String name : names) {
-      counters.put(name, number());
-    }
-    return counters.build();
-  }
-
-  private static GpuStats gpu() {
+  private static SortedMap<String, SortedMap<String, Long>> groups() {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
     GROUPS.forEach(
         (group, names) -> {
           SortedMap<String, Long> values = new TreeMap<>();
-          names.forEach(name -> values.put(name, number() >>> 8));
+          names.forEach(name -> values.put(name, number()));
           groups.put(group, values);
         });
-    return new GpuStats(
-        new StateStats(
-            "auto",
-            StateStats.State.values()[random().nextInt(4)],
-            "a \"reason\"\n",
-            counters(
-                "opened",
-                "lost",
-                "failed_attempts",
-                "questioned",
-                "questioned_in_micros",
-                "wrong_answers",
-                "questions_left_out",
-                "questions_failed")),
-        groups);
+    return groups;
   }
 
-  private static Counters build(GpuStats gpu) {
-    return Counters.builder()
-        .put("graphs", counters("count", "time_in_millis", "nodes_inserted", "nodes_reused"))
-        .put("codes", counters("count", "time_in_millis", "vectors_encoded", "vectors_copied"))
-        .put(
-            "lists",
-            counters(
-                "count",
-                "time_in_millis",
-                "centroids_kept",
-                "centroids_shared",
-                "vectors_encoded",
-                "vectors_copied"))
-        .put(
-            "codebooks",
-            Counters.builder()
-                .put("shared", 3L)
-                .put("kept", 2L)
-                .put("trained", 1L)
-                .put("not_shared", counters("none_named", "not_ready"))
-                .build())
-        .put("gpu", gpu.building())
-        .put("aborted", number())
-        .put("failed", number())
-        .build();
+  /** Statistics of a node with one or two GPUs. */
+  static FullStatistics ofAGpu() {
+    GpuStats.State[] states = GpuStats.State.values();
+    return new FullStatistics(
+        new GpuStats("auto", states[random().nextInt(4)], "a \"reason\"\n", groups()),
+        random().nextBoolean() ? List.of(device(0)) : List.of(device(0), device(3)),
+        new BuildStatistics().snapshot());
   }
 
-  static Counters training() {
-    Counters sample = counters("documents", "sampled", "rejected", "missed");
-    return Counters.builder()
-        .put(
-            "codebooks",
-            Counters.builder()
-                .put("a.b", counters("version"))
-                .put("version", counters("version"))
-                .build())
-        .put(
-            "samples", Counters.builder().put("a.b", sample).put("with \"quotes\"", sample).build())
-        .put("sample_memory", counters("used_in_bytes", "limit_in_bytes"))
-        .build();
+  /** Statistics of a node without a GPU. */
+  static FullStatistics withoutGpu() {
+    return new FullStatistics(
+        GpuStats.without("auto", GpuStats.State.UNAVAILABLE, "no driver"),
+        List.of(),
+        new BuildStatistics().snapshot());
   }
 
-  static NodeStats.Sections all() {
-    GpuStats gpu = gpu();
-    DeviceStats device =
-        new DeviceStats(
-            1,
-            "GPU-0",
-            "Some \\ GPU",
-            90,
-            132,
+  static DeviceStats device(int ordinal) {
+    return new DeviceStats(
+        new GpuStatistics(
+            true,
+            null,
+            new DeviceInfo(ordinal, "Some \\ GPU", 90, 132, 1 << 17, 1 << 20, 1L << 37, 12040, "U"),
+            groups()),
+        Map.of(
+            "driver_version",
+            "580.65.06",
+            "memory_used_in_bytes",
             number(),
-            13000,
-            new DeviceStats.Sensors("580.65.06", number(), 37, 123456, 41));
-    return new NodeStats.Sections(
-        device,
-        gpu.state(),
-        gpu.residency(),
-        gpu.executor(ExecutorRegistry.cpuSearches()),
-        build(gpu),
-        training(),
-        gpu.memory(
-            counters("used_in_bytes", "limit_in_bytes", "tripped"),
-            counters("used_in_bytes", "limit_in_bytes"),
-            counters("used_in_bytes", "limit_in_bytes", "files")),
-        new RecallStats(
-            number(),
-            number() >>> 8,
-            new TreeMap<>(Map.of("busy", 3L, "changed", 4L)),
-            List.of(
-                new RecallStats.Row("photos", "v", 10, 100, 412, 0.93124, 0.9221, 0.9394),
-                new RecallStats.Row("photos", "w", 1, 10, 7, 1, 0.6457, 1))),
-        List.of(
-            new Trouble(Trouble.Kind.GPU_LOST, "gpu", "it fell off"),
-            new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "i", "forgotten"),
-            new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "j", "forgotten")),
-        List.of(
-            new DeviceSection(
-                device,
-                gpu.state(),
-                gpu.ofDevice(Map.of("segments", number(), "items", number())))));
+            "utilization_percent",
+            37,
+            "power_in_milliwatts",
+            123456,
+            "temperature_in_celsius",
+            41));
   }
 
-  static NodeStats node(String id, NodeStats.Sections sections) {
+  @Override
+  public CpuSearches readers() {
+    return ExecutorRegistry.cpuSearches();
+  }
+
+  @Override
+  public SortedMap<String, SortedMap<String, Long>> counters() {
+    SortedMap<String, SortedMap<String, Long>> own = groups();
+    own.keySet()
+        .removeIf(
+            name ->
+                Set.of("ids", "builds", "samples", "codebooks").contains(name) == false
+                    && name.startsWith("sample_") == false);
+    return own;
+  }
+
+  @Override
+  public Map<String, Object> recall() {
+    return Map.of(
+        "evaluated",
+        number(),
+        "time_in_millis",
+        number(),
+        "skipped",
+        Map.of("busy", 3L, "changed", 4L),
+        "searches",
+        List.of(search("v", 10, new Tally(412, 383, 370)), search("w", 1, new Tally(7, 7, 7))));
+  }
+
+  static Map<String, Object> search(String field, int k, Tally tally) {
+    Map<String, Object> row = new TreeMap<>(tally.figures());
+    row.putAll(Map.of("index", "i", "field", field, "k", k));
+    return row;
+  }
+
+  @Override
+  public List<Trouble> troubles() {
+    return List.of(
+        new Trouble(Trouble.Kind.GPU_LOST, "gpu", "it fell off"),
+        new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "i", "forgotten"),
+        new Trouble(Trouble.Kind.LEFTOVER_SEGMENTS, "j", "forgotten"));
+  }
+
+  /** All sections. */
+  Map<String, Object> tree() {
+    return NodeFigures.tree(Set.copyOf(NodeFigures.SECTIONS), this);
+  }
+
+  static NodeStats node(String id, Map<String, Object> sections) {
     return new NodeStats(
         new DiscoveryNode(
             "name of \"" + id + "\"",
@@ -224,7 +210,7 @@ final class FullStatistics {
             Map.of(),
             Set.of(),
             VersionInformation.CURRENT),
-        new NodeStats.Times(number(), number()),
+        5,
         sections);
   }
 

@@ -1,28 +1,22 @@
 package dev.vamana.elasticsearch.monitor.stats;
 
+import dev.vamana.codec.BuildStatistics;
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.monitor.Trouble;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.search.ExecutorRegistry;
 import java.io.IOException;
-import java.net.InetAddress;
+import java.math.BigDecimal;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Random;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
-import org.apache.lucene.tests.util.TestUtil;
-import org.elasticsearch.action.FailedNodeException;
-import org.elasticsearch.cluster.ClusterName;
 import org.elasticsearch.cluster.node.DiscoveryNode;
-import org.elasticsearch.cluster.node.VersionInformation;
 import org.elasticsearch.common.Strings;
 import org.elasticsearch.common.io.stream.BytesStreamOutput;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.Writeable;
-import org.elasticsearch.common.transport.TransportAddress;
 import org.elasticsearch.common.xcontent.ChunkedToXContent;
 import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.tasks.CancellableTask;
@@ -32,116 +26,13 @@ import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.json.JsonXContent;
 import org.junit.BeforeClass;
 
-/** What statistics look like on the wire and as JSON. */
+/** What statistics look like on the wire, as JSON and as OpenMetrics. */
 public class NodeStatsTests extends LuceneTestCase {
+  private static final Set<String> ALL = Set.copyOf(NodeFigures.SECTIONS);
+
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
-  }
-
-  private static Counters randomCounters(Random random, int depth) {
-    Counters.Builder counters = Counters.builder();
-    for (int value = random.nextInt(5); value > 0; value--) {
-      counters.put("n" + random.nextInt(100), random.nextLong());
-    }
-    for (int group = depth == 0 ? 0 : random.nextInt(4); group > 0; group--) {
-      counters.put("g" + random.nextInt(100), randomCounters(random, depth - 1));
-    }
-    return counters.build();
-  }
-
-  private static Histogram randomHistogram(Random random) {
-    List<Histogram.Bucket> buckets = new ArrayList<>();
-    for (int i = random.nextInt(5); i > 0; i--) {
-      buckets.add(
-          new Histogram.Bucket(
-              random.nextLong() & Long.MAX_VALUE, random.nextLong() & Long.MAX_VALUE));
-    }
-    return new Histogram(buckets);
-  }
-
-  private static Integer optional(Random random, int bound) {
-    return random.nextBoolean() ? null : Integer.valueOf(random.nextInt(bound));
-  }
-
-  private static <T> T sometimes(Random random, T section) {
-    return random.nextInt(4) == 0 ? null : section;
-  }
-
-  private static NodeStats.Sections randomSections(Random random) {
-    DeviceStats.Sensors sensors =
-        new DeviceStats.Sensors(
-            random.nextBoolean() ? null : TestUtil.randomUnicodeString(random),
-            random.nextBoolean() ? null : Long.valueOf(random.nextLong() & Long.MAX_VALUE),
-            optional(random, 101),
-            optional(random, 1_000_000),
-            optional(random, 100));
-    List<Trouble> troubles = new ArrayList<>();
-    Trouble.Kind[] kinds = Trouble.Kind.values();
-    for (int i = random.nextInt(3); i > 0; i--) {
-      troubles.add(
-          new Trouble(
-              kinds[random.nextInt(kinds.length)],
-              "subject",
-              TestUtil.randomUnicodeString(random)));
-    }
-    StateStats.State[] states = StateStats.State.values();
-    return new NodeStats.Sections(
-        sometimes(
-            random,
-            new DeviceStats(
-                random.nextInt(8),
-                TestUtil.randomUnicodeString(random),
-                random.nextInt(200),
-                random.nextInt(1000),
-                random.nextLong() & Long.MAX_VALUE,
-                random.nextInt(20_000),
-                sensors)),
-        sometimes(
-            random,
-            new StateStats(
-                TestUtil.randomSimpleString(random),
-                states[random.nextInt(states.length)],
-                random.nextBoolean() ? null : TestUtil.randomUnicodeString(random),
-                randomCounters(random, 0))),
-        sometimes(random, randomCounters(random, 2)),
-        sometimes(
-            random,
-            new ExecutorStats(
-                randomCounters(random, 1),
-                randomCounters(random, 0),
-                randomHistogram(random),
-                randomHistogram(random))),
-        sometimes(random, randomCounters(random, 1)),
-        sometimes(random, randomCounters(random, 2)),
-        sometimes(random, randomCounters(random, 1)),
-        sometimes(random, randomRecall(random)),
-        sometimes(random, troubles));
-  }
-
-  private static RecallStats randomRecall(Random random) {
-    List<RecallStats.Row> rows = new ArrayList<>();
-    for (int i = random.nextInt(3); i > 0; i--) {
-      rows.add(
-          new RecallStats.Row(
-              "index" + i,
-              TestUtil.randomUnicodeString(random),
-              1 + random.nextInt(100),
-              1 + random.nextInt(10_000),
-              random.nextInt(2_000),
-              random.nextDouble(),
-              random.nextDouble(),
-              random.nextDouble()));
-    }
-    return new RecallStats(
-        random.nextInt(9_000), random.nextInt(9_000), new TreeMap<>(Map.of("busy", 2L)), rows);
-  }
-
-  private static NodeStats randomStats(String id) {
-    return new NodeStats(
-        node(id),
-        new NodeStats.Times(random().nextLong() >>> 8, random().nextLong() >>> 8),
-        randomSections(random()));
   }
 
   private static <T> T overTheWire(Writeable message, Writeable.Reader<T> reader)
@@ -156,29 +47,46 @@ public class NodeStatsTests extends LuceneTestCase {
     }
   }
 
-  private static DiscoveryNode node(String id) {
-    return new DiscoveryNode(
-        "name of " + id,
-        id,
-        new TransportAddress(InetAddress.getLoopbackAddress(), 9300),
-        Map.of(),
-        Set.of(),
-        VersionInformation.CURRENT);
+  private static Map<String, Object> json(StatsResponse response) throws IOException {
+    XContentBuilder json = JsonXContent.contentBuilder();
+    ChunkedToXContent.wrapAsToXContent(response).toXContent(json, ToXContent.EMPTY_PARAMS);
+    return XContentHelper.convertToMap(JsonXContent.jsonXContent, Strings.toString(json), true);
+  }
+
+  private static MetricsText assertSameAsJson(StatsResponse response) throws IOException {
+    MetricsText text = MetricsText.parse(response.openMetrics().text());
+    MetricsPage.read().assertSame(json(response), text);
+    return text;
+  }
+
+  private static GpuStats gpu(Map<String, Map<String, Long>> groups) {
+    SortedMap<String, SortedMap<String, Long>> sorted = new TreeMap<>();
+    groups.forEach((name, values) -> sorted.put(name, new TreeMap<>(values)));
+    return new GpuStats("auto", GpuStats.State.READY, null, sorted);
+  }
+
+  /** A section of a node whose executor has these counters. */
+  private static Map<?, ?> section(String name, Map<String, Map<String, Long>> groups) {
+    StatsSource source =
+        new FullStatistics(gpu(groups), List.of(), new BuildStatistics().snapshot());
+    Map<String, Object> tree = NodeFigures.tree(Set.of(name), source);
+    assertTrue(tree.keySet().toString(), Set.of(name).containsAll(tree.keySet()));
+    return (Map<?, ?>) tree.get(name);
   }
 
   public void testStatsSurviveTheWire() throws IOException {
-    for (int i = 0; i < 100; i++) {
-      NodeStats stats = randomStats("one");
+    for (int i = 0; i < 20; i++) {
+      NodeStats stats = FullStatistics.node("one", FullStatistics.ofAGpu().tree());
       DiscoveryNode known = random().nextBoolean() ? stats.getNode() : null;
       NodeStats read = overTheWire(stats, in -> new NodeStats(in, known));
       assertEquals(stats.getNode(), read.getNode());
-      assertEquals(stats.times(), read.times());
       assertEquals(stats.sections(), read.sections());
+      assertEquals(json(FullStatistics.response(stats)), json(FullStatistics.response(read)));
     }
   }
 
   public void testNodeRequestSurvivesTheWire() throws IOException {
-    for (Set<Metric> metrics : List.of(Metric.all(), Set.of(Metric.STATE), Set.<Metric>of())) {
+    for (Set<String> metrics : List.of(ALL, Set.of("state"), Set.<String>of())) {
       StatsRequest.OfNode request = new StatsRequest.OfNode(metrics);
       request.setParentTask(new TaskId("node", random().nextInt(1000)));
       StatsRequest.OfNode read = overTheWire(request, StatsRequest.OfNode::new);
@@ -190,149 +98,236 @@ public class NodeStatsTests extends LuceneTestCase {
     }
   }
 
-  public void testJsonOfADevice() {
+  /** A newer node may ask for a section that this one does not have. */
+  public void testUnknownSectionsAreIgnored() {
+    StatsSource source = FullStatistics.withoutGpu();
     assertEquals(
-        """
-        {"ordinal":1,"name":"Some GPU","compute_capability":"9.0","multiprocessors":132,\
-        "cuda_version":"13.0","driver_version":"580.65.06",\
-        "memory_total_in_bytes":137438953472,"memory_used_in_bytes":17,\
-        "utilization_percent":37,"power_in_milliwatts":123456,"temperature_in_celsius":41}\
-        """,
-        Strings.toString(
-            new DeviceStats(
-                1,
-                "Some GPU",
-                90,
-                132,
-                1L << 37,
-                13000,
-                new DeviceStats.Sensors("580.65.06", 17L, 37, 123456, 41))));
-    assertEquals(
-        """
-        {"ordinal":0,"name":"g","compute_capability":"8.6","multiprocessors":1,\
-        "cuda_version":"12.4","memory_total_in_bytes":5}\
-        """,
-        Strings.toString(new DeviceStats(0, "g", 86, 1, 5, 12040, DeviceStats.Sensors.NONE)));
+        Set.of("state"), NodeFigures.tree(Set.of("state", "of_the_future"), source).keySet());
   }
 
-  public void testJsonOfStates() {
-    assertEquals(
-        "{\"enabled\":\"off\",\"state\":\"off\",\"usable\":false,\"reason\":\"so it is set\"}",
-        Strings.toString(GpuStats.without("off", StateStats.State.OFF, "so it is set").state()));
-    assertEquals(
-        "{\"enabled\":\"auto\",\"state\":\"ready\",\"usable\":true,\"contexts\":{\"opened\":2}}",
-        Strings.toString(
-            new StateStats(
-                "auto",
-                StateStats.State.READY,
-                null,
-                Counters.builder().put("opened", 2L).build())));
+  public void testAllNumbersOfSeveralNodes() throws IOException {
+    for (int i = 0; i < 20; i++) {
+      assertSameAsJson(
+          FullStatistics.response(
+              FullStatistics.node("one", FullStatistics.ofAGpu().tree()),
+              FullStatistics.node("two", FullStatistics.ofAGpu().tree())));
+    }
   }
 
-  public void testJsonOfCounters() throws IOException {
-    Counters counters =
-        Counters.builder()
-            .put("used_in_bytes", 2048L)
-            .put("absent", (Long) null)
-            .put("time_in_millis", 90_000L)
-            .put("group", Counters.of(Map.of("b", 2L, "a", 1L)))
-            .putIfAny("empty", Counters.builder().build())
-            .build();
+  public void testANodeWithoutAGpu() throws IOException {
+    Map<String, Object> tree = FullStatistics.withoutGpu().tree();
+    assertNull(tree.get("residency"));
+    assertEquals(List.of(), tree.get("devices"));
     assertEquals(
-        "{\"time_in_millis\":90000,\"used_in_bytes\":2048,\"group\":{\"a\":1,\"b\":2}}",
-        Strings.toString(counters));
-    XContentBuilder json = JsonXContent.contentBuilder().humanReadable(true);
-    counters.toXContent(json, ToXContent.EMPTY_PARAMS);
+        Map.of("enabled", "auto", "state", "unavailable", "usable", false, "reason", "no driver"),
+        tree.get("state"));
+    MetricsText text =
+        assertSameAsJson(
+            FullStatistics.response(
+                FullStatistics.node("one", tree),
+                FullStatistics.node("two", FullStatistics.ofAGpu().tree())));
+    Map<String, String> one = Map.of("node", "one");
+    String launches = "vamana_executor_launches_total";
+    assertEquals(List.of(), text.values(launches, one));
+    assertEquals(1, text.values(launches, Map.of("node", "two")).size());
+    assertEquals(
+        List.of(BigDecimal.ONE),
+        text.values("vamana_state_info", Map.of("node", "one", "state", "unavailable")));
+    Map<String, String> noDevice = Map.of("node", "one", "reason", "no_device");
+    assertEquals(1, text.values("vamana_executor_items_on_cpu_total", noDevice).size());
+  }
+
+  public void testSectionsThatWereNotAsked() throws IOException {
+    MetricsText text =
+        assertSameAsJson(FullStatistics.response(FullStatistics.node("one", Map.of())));
+    assertEquals(List.of("vamana_nodes"), new ArrayList<>(text.families().keySet()));
+    assertEquals(List.of(BigDecimal.ONE), text.values("vamana_nodes", Map.of("result", "failed")));
+  }
+
+  /** What the page shows is what is written. */
+  public void testText() {
+    Map<String, Object> sections =
+        Map.of("memory", Map.of("device", Map.of("used_in_bytes", 17L << 30)));
+    String text =
+        FullStatistics.response(FullStatistics.node("a\"b", sections)).openMetrics().text();
+    String expected =
+        """
+        # TYPE vamana_memory_device_used_bytes gauge
+        # UNIT vamana_memory_device_used_bytes bytes
+        # HELP vamana_memory_device_used_bytes Device memory in use for segments, searches and \
+        builds.
+        vamana_memory_device_used_bytes{cluster="my cluster",node="a\\"b",\
+        node_name="name of \\"a\\"b\\""} 18253611008
+        # EOF
+        """;
+    assertTrue(text, text.endsWith(expected));
+  }
+
+  public void testHumanReadableSizesAndTimes() throws IOException {
+    Map<String, Object> tree = new TreeMap<>();
+    tree.put("used_in_bytes", 2048L);
+    tree.put("time_in_millis", 90_000L);
+    tree.put("list", List.of(Map.of("b", 2L)));
+    XContentBuilder json = JsonXContent.contentBuilder().humanReadable(true).startObject();
+    Figures.write(json, tree);
     assertEquals(
         """
-        {"time":"1.5m","time_in_millis":90000,"used":"2kb","used_in_bytes":2048,\
-        "group":{"a":1,"b":2}}\
+        {"list":[{"b":2}],"time":"1.5m","time_in_millis":90000,"used":"2kb","used_in_bytes":2048}\
         """,
-        Strings.toString(json));
+        Strings.toString(json.endObject()));
   }
 
-  public void testHistogramsAreInOrder() {
-    Histogram histogram =
-        Histogram.of(Map.of("up_to_1023", 3L, "up_to_15", 2L, "up_to_1", 1L, "more", 4L));
-    assertEquals(10, histogram.count());
+  public void testExecutorAddsWhatReadersAnswered() {
+    Map<?, ?> executor =
+        section(
+            "executor",
+            Map.of(
+                "items", Map.of("requested", 20L, "cancelled", 2L),
+                "items_by_placement", Map.of("exact", 11L, "in-memory", 3L),
+                "items_on_cpu", Map.of("scan", 3L, "planned", 1L),
+                "batches", Map.of("launches", 5L, "items", 14L, "wait_micros", 7_900L)));
+    Map<?, ?> items = (Map<?, ?>) executor.get("items");
+    assertEquals(Map.of("exact", 11L, "in-memory", 3L), items.get("by_placement"));
+    assertEquals(Map.of("count", 5L, "items", 14L, "wait_in_millis", 7L), executor.get("launches"));
+    assertEquals(2L, items.get("cancelled"));
+    Map<?, ?> onCpu = (Map<?, ?>) items.get("on_cpu");
+    assertEquals(1L, onCpu.get("planned"));
+    assertNotNull(onCpu.get("no_device"));
+    // other tests of this process may have searched
+    long sum = onCpu.values().stream().mapToLong(value -> (Long) value).sum();
+    assertEquals(items.get("requested"), sum + 14 + 2);
+    assertNotNull(ExecutorRegistry.cpuSearches());
+  }
+
+  public void testResidency() {
+    Map<?, ?> residency =
+        section(
+            "residency",
+            Map.of(
+                "residency",
+                Map.of(
+                    "segments_exact", 2L,
+                    "segments_in-memory", 3L,
+                    "segments_waiting", 1L,
+                    "bytes_exact", 100L,
+                    "uploads", 9L,
+                    "upload_nanos", 7_900_000L,
+                    "misses_evicted", 4L,
+                    "hits", 8L),
+                "upload_waits",
+                Map.of("count", 2L, "nanos", 3_000_000L)));
     assertEquals(
-        """
-        {"items":{},"launches":{"count":10},"batch_size_histogram":[\
-        {"up_to":1,"count":1},{"up_to":15,"count":2},{"up_to":1023,"count":3},{"count":4}],\
-        "wait_in_micros_histogram":[]}\
-        """,
-        Strings.toString(
-            new ExecutorStats(
-                Counters.builder().build(),
-                Counters.of(Map.of("count", 10L)),
-                histogram,
-                new Histogram(List.of()))));
+        Map.of("by_placement", Map.of("exact", 2L, "in-memory", 3L), "waiting", 1L),
+        residency.get("segments"));
+    assertEquals(Map.of("count", 9L, "time_in_millis", 7L), residency.get("uploads"));
+    assertEquals(Map.of("evicted", 4L), residency.get("misses"));
+    assertEquals(Map.of("count", 2L, "time_in_millis", 3L), residency.get("waits"));
+    assertEquals(8L, residency.get("hits"));
   }
 
-  public void testJsonOfAResponse() throws IOException {
-    NodeStats.Sections all =
-        new NodeStats.Sections(
-            null,
-            new StateStats("auto", StateStats.State.READY, null, Counters.builder().build()),
-            null,
-            null,
-            null,
-            null,
-            Counters.of(Map.of("x", 3L)),
-            null,
-            List.of(new Trouble(Trouble.Kind.GPU_LOST, "gpu", "it fell off")));
-    StatsResponse response =
-        new StatsResponse(
-            new ClusterName("c"),
-            List.of(new NodeStats(node("one"), new NodeStats.Times(5, 4), all), randomStats("two")),
-            List.of(new FailedNodeException("three", "gone", null)));
-    XContentBuilder json = JsonXContent.contentBuilder();
-    ChunkedToXContent.wrapAsToXContent(response).toXContent(json, ToXContent.EMPTY_PARAMS);
-    Map<String, Object> map =
-        XContentHelper.convertToMap(JsonXContent.jsonXContent, Strings.toString(json), true);
-    assertEquals("c", map.get("cluster_name"));
-    Map<?, ?> header = (Map<?, ?>) map.get("_nodes");
-    assertEquals(3, header.get("total"));
-    assertEquals(1, header.get("failed"));
-    Map<?, ?> nodes = (Map<?, ?>) map.get("nodes");
-    assertEquals(List.of("one", "two"), List.copyOf(nodes.keySet()));
+  public void testBuild() {
+    Map<?, ?> build =
+        section(
+            "build",
+            Map.of(
+                "training", Map.of("codebooks", 21L, "codebook_nanos", 22_500_000L),
+                "training_on_cpu", Map.of("failed", 25L),
+                "graphs", Map.of("graphs", 26L, "nanos", 27_500_000L, "in_host_memory", 29L),
+                "graphs_on_cpu", Map.of("unsupported", 28L)));
     assertEquals(
         Map.of(
-            "name",
-            "name of one",
-            "transport_address",
-            node("one").getAddress().toString(),
-            "timestamp",
-            5,
-            "since",
+            "graphs",
+            Map.of(
+                "count",
+                26L,
+                "time_in_millis",
+                27L,
+                "in_host_memory",
+                29L,
+                "on_cpu",
+                Map.of("unsupported", 28L)),
+            "codebooks",
+            Map.of("count", 21L, "time_in_millis", 22L, "on_cpu", Map.of("failed", 25L))),
+        build.get("gpu"));
+    BuildStatistics.Snapshot built =
+        new BuildStatistics.Snapshot(
+            1,
+            2_500_000,
+            3,
             4,
-            "state",
-            Map.of("enabled", "auto", "state", "ready", "usable", true),
-            "memory",
-            Map.of("x", 3),
-            "health",
-            List.of(Map.of("kind", "gpu_lost", "subject", "gpu", "message", "it fell off"))),
-        nodes.get("one"));
+            5,
+            6_500_000,
+            7,
+            8,
+            9,
+            10,
+            11,
+            12,
+            13,
+            14,
+            17,
+            18_500_000,
+            19,
+            22,
+            20,
+            21,
+            15,
+            16);
+    StatsSource source =
+        new FullStatistics(GpuStats.without("off", GpuStats.State.OFF, "off"), List.of(), built);
+    assertEquals(
+        Map.of(
+            "graphs",
+            Map.of("count", 1L, "time_in_millis", 2L, "nodes_inserted", 3L, "nodes_reused", 4L),
+            "codes",
+            Map.of("count", 5L, "time_in_millis", 6L),
+            "lists",
+            Map.of("count", 17L, "time_in_millis", 18L),
+            "codebooks",
+            Map.of(
+                "shared",
+                7L,
+                "kept",
+                8L,
+                "trained",
+                9L,
+                "not_shared",
+                Map.of("none_named", 10L, "not_ready", 11L, "does_not_fit", 12L)),
+            "aborted",
+            15L,
+            "failed",
+            16L),
+        NodeFigures.tree(Set.of("build"), source).get("build"));
   }
 
-  public void testCountersAreCopied() {
-    SortedMap<String, Long> values = new TreeMap<>(Map.of("exact", 1L));
-    Counters counters = Counters.of(values);
-    values.put("exact", 2L);
-    assertEquals(1L, (long) counters.values().get("exact"));
-    expectThrows(UnsupportedOperationException.class, () -> counters.values().put("more", 3L));
+  public void testDevices() {
+    StatsSource source =
+        new FullStatistics(
+            gpu(Map.of()), List.of(FullStatistics.device(1)), new BuildStatistics().snapshot());
+    Map<?, ?> device =
+        (Map<?, ?>) ((List<?>) NodeFigures.tree(Set.of("devices"), source).get("devices")).get(0);
+    assertEquals(1, device.get("ordinal"));
+    assertEquals("9.0", device.get("compute_capability"));
+    assertEquals("12.4", device.get("cuda_version"));
+    assertEquals("580.65.06", device.get("driver_version"));
+    assertEquals(1L << 37, device.get("memory_total_in_bytes"));
+    assertEquals(123456, device.get("power_in_milliwatts"));
+    assertEquals(true, device.get("usable"));
+    assertNotNull(device.get("segments"));
+    assertNotNull(device.get("launches"));
   }
 
-  public void testMetricsByName() {
-    assertEquals(Set.of(Metric.DEVICE, Metric.MEMORY), Metric.of(List.of("memory", "device")));
-    assertEquals(Metric.all(), Metric.of(List.of("device", "_all")));
+  public void testSectionsByName() {
+    assertEquals(Set.of("devices", "memory"), RestStatsAction.sections("memory", "devices"));
+    assertEquals(ALL, RestStatsAction.sections("devices", "_all"));
     IllegalArgumentException unknown =
         expectThrows(
-            IllegalArgumentException.class, () -> Metric.of(List.of("state", "gpu", "Device")));
+            IllegalArgumentException.class,
+            () -> RestStatsAction.sections("state", "gpu", "State"));
     assertEquals(
-        "path parameter [metric] has unknown metrics [Device, gpu]; known are [_all, build, device,"
-            + " devices, executor, health, memory, recall, residency, state, training]",
+        "path parameter [metric] has unknown metrics [State, gpu]; known are [_all, build, devices,"
+            + " executor, health, memory, recall, residency, state, training]",
         unknown.getMessage());
-    expectThrows(IllegalArgumentException.class, () -> Metric.of(List.of()));
+    expectThrows(IllegalArgumentException.class, () -> RestStatsAction.sections());
   }
 }

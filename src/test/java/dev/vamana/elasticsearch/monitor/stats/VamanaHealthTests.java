@@ -4,8 +4,9 @@ import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
 import dev.vamana.elasticsearch.monitor.Trouble;
 import dev.vamana.elasticsearch.monitor.Trouble.Kind;
-import dev.vamana.elasticsearch.monitor.recall.RecallStats;
+import dev.vamana.elasticsearch.monitor.recall.Tally;
 import dev.vamana.elasticsearch.monitor.segments.LeftoverSegments;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.SortedMap;
@@ -24,70 +25,64 @@ public class VamanaHealthTests extends LuceneTestCase {
     ServerClasses.ready();
   }
 
-  private static final RecallStats NO_RECALL = recall();
+  private static final Map<String, Object> NO_RECALL = Map.of("searches", List.of());
 
   private final AtomicLong clock = new AtomicLong();
   private final NodeHealth health =
-      new NodeHealth(
-          new DamagedFiles(Runnable::run), new LeftoverSegments(Runnable::run), clock::get);
+      new NodeHealth(new DamagedFiles(Runnable::run), new LeftoverSegments(List.of()), clock::get);
 
-  private static RecallStats recall(RecallStats.Row... rows) {
-    return new RecallStats(0, 0, new TreeMap<>(), List.of(rows));
-  }
-
-  private static GpuStats gpu(StateStats.State state, String reason, long misses) {
+  private static GpuStats gpu(GpuStats.State state, String reason, long misses) {
     SortedMap<String, SortedMap<String, Long>> counters = new TreeMap<>();
     counters.put(
         "residency", new TreeMap<>(Map.of("misses_over_budget", misses, "segments_exact", 1L)));
-    return new GpuStats(
-        new StateStats("auto", state, reason, Counters.builder().build()), counters);
+    return new GpuStats("auto", state, reason, counters);
   }
 
-  private List<Kind> kinds(GpuStats gpu, RecallStats recall) {
+  private List<Kind> kinds(GpuStats gpu, Map<String, Object> recall) {
     return health.troubles(gpu, recall).stream().map(Trouble::kind).toList();
   }
 
   public void testStatesOfTheGpu() {
-    assertEquals(List.of(), kinds(gpu(StateStats.State.READY, null, 0), NO_RECALL));
-    assertEquals(List.of(), kinds(gpu(StateStats.State.OFF, "it is off", 0), NO_RECALL));
-    GpuStats lost = gpu(StateStats.State.FAILED, "it fell off", 0);
+    assertEquals(List.of(), kinds(gpu(GpuStats.State.READY, null, 0), NO_RECALL));
+    assertEquals(List.of(), kinds(gpu(GpuStats.State.OFF, "it is off", 0), NO_RECALL));
+    GpuStats lost = gpu(GpuStats.State.FAILED, "it fell off", 0);
     assertEquals(
         List.of(new Trouble(Kind.GPU_LOST, "gpu", "it fell off")),
         health.troubles(lost, NO_RECALL));
     // one of several
     assertEquals(
-        List.of(Kind.GPU_LOST), kinds(gpu(StateStats.State.READY, "device 1: gone", 0), NO_RECALL));
+        List.of(Kind.GPU_LOST), kinds(gpu(GpuStats.State.READY, "device 1: gone", 0), NO_RECALL));
     assertEquals(
         List.of(Kind.GPU_UNAVAILABLE),
-        kinds(gpu(StateStats.State.UNAVAILABLE, "no driver", 0), NO_RECALL));
+        kinds(gpu(GpuStats.State.UNAVAILABLE, "no driver", 0), NO_RECALL));
   }
 
   public void testMemoryThatIsExhaustedLately() {
-    assertEquals(List.of(), kinds(gpu(StateStats.State.READY, null, 0), NO_RECALL));
-    GpuStats full = gpu(StateStats.State.READY, null, 5);
+    assertEquals(List.of(), kinds(gpu(GpuStats.State.READY, null, 0), NO_RECALL));
+    GpuStats full = gpu(GpuStats.State.READY, null, 5);
     assertEquals(List.of(Kind.DEVICE_MEMORY), kinds(full, NO_RECALL));
     clock.addAndGet(599_999);
     assertEquals(List.of(Kind.DEVICE_MEMORY), kinds(full, NO_RECALL));
     clock.incrementAndGet();
     assertEquals(List.of(), kinds(full, NO_RECALL));
-    assertEquals(
-        List.of(Kind.DEVICE_MEMORY), kinds(gpu(StateStats.State.READY, null, 6), NO_RECALL));
+    assertEquals(List.of(Kind.DEVICE_MEMORY), kinds(gpu(GpuStats.State.READY, null, 6), NO_RECALL));
   }
 
   public void testRecallThatIsCertainlyLow() {
-    GpuStats well = gpu(StateStats.State.READY, null, 0);
-    RecallStats.Row low = new RecallStats.Row("i", "low", 10, 50, 300, 0.85, 0.81, 0.89);
-    RecallStats.Row maybe = new RecallStats.Row("i", "maybe", 10, 50, 30, 0.85, 0.7, 0.92);
-    List<Trouble> troubles = health.troubles(well, recall(low, maybe));
+    GpuStats well = gpu(GpuStats.State.READY, null, 0);
+    Map<String, Object> low = FullStatistics.search("low", 10, new Tally(300, 255, 230));
+    Map<String, Object> maybe = FullStatistics.search("maybe", 10, new Tally(3, 2.5, 2.2));
+    List<Trouble> troubles = health.troubles(well, Map.of("searches", List.of(low, maybe)));
     assertEquals(1, troubles.size());
     assertEquals(Kind.LOW_RECALL, troubles.get(0).kind());
     assertEquals("i/low", troubles.get(0).subject());
+    assertTrue(
+        troubles.get(0).message(), troubles.get(0).message().endsWith("up to 10, by 300 searches"));
   }
 
   private static NodeStats node(String name, Trouble... troubles) {
     return FullStatistics.node(
-        name,
-        new NodeStats.Sections(null, null, null, null, null, null, null, null, List.of(troubles)));
+        name, Map.of("health", Arrays.stream(troubles).map(Trouble::members).toList()));
   }
 
   public void testWhatIsHarmfulMakesTheReportYellow() {

@@ -159,7 +159,7 @@ public final class DriverTrial {
       findings.spent(driver, method, "optimize", (System.nanoTime() - start) / 1e9);
       findings.say("merges: %s", client.get("/" + index + "/_stats/merge").get("_all"));
       if (method.equals(STOCK) == false) {
-        findings.say("builds: %s", client.get("/_vamana/_local/stats/build").get("nodes"));
+        findings.say("builds: %s", client.get("/_vamana/nodes/_local/stats/build").get("nodes"));
       }
     }
     client.post("/" + index + "/_flush", null);

@@ -31,7 +31,7 @@ public interface Findings {
    * A measurement of clients that searched an index.
    *
    * @param method method of the index
-   * @param placement placement of the index, as in {@code _vamana/stats}, or "cpu"
+   * @param placement placement of the index, as in {@code _vamana/nodes/stats}, or "cpu"
    * @param clients concurrent clients
    * @param target target recall
    * @param numCandidates the requests' {@code num_candidates}

@@ -8,19 +8,18 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * The GPU counters of a node's {@code GET /_vamana/stats}.
+ * The GPU counters of a node's {@code GET /_vamana/nodes/stats}.
  *
  * @param state for instance {@code ready}
  * @param reason why it is not ready, or null
  * @param gpu counters of items: {@code items_by_placement} and {@code items_on_cpu}; of launches:
- *     {@code launches}; of calls that walked graphs on the GPU: {@code walks}; items by plan:
- *     {@code plans}; and items sent ahead: {@code ahead}
+ *     {@code launches}; items by plan: {@code plans}; and items sent ahead: {@code ahead}
  */
 record GpuCounters(String state, String reason, Map<?, ?> gpu) {
 
   /** Reads the counters of a single node. */
   static GpuCounters of(RunningNode node) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/_local/stats").get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/nodes/_local/stats").get("nodes");
     Object shown = nodes.values().iterator().next();
     return new GpuCounters(
         (String) NodeClient.at(shown, "state", "state"),
@@ -31,33 +30,20 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
             "items_on_cpu",
             NodeClient.at(shown, "executor", "items", "on_cpu"),
             "launches",
-            some(NodeClient.at(shown, "executor", "launches"), "count", "wait_in_micros"),
-            "walks",
-            some(
-                NodeClient.at(shown, "executor", "items", "by_plan", "graph"),
-                "calls",
-                "measured_in_micros"),
+            some(NodeClient.at(shown, "executor", "launches"), "count", "wait_in_millis"),
             "plans",
-            itemsByPlan(NodeClient.at(shown, "executor", "items", "by_plan")),
+            some(NodeClient.at(shown, "executor", "items", "by_plan")),
             "ahead",
-            some(NodeClient.at(shown, "executor", "items", "ahead"), "sent", "used", "in_vain")));
+            some(NodeClient.at(shown, "executor", "items", "ahead"))));
   }
 
-  private static Map<String, Object> itemsByPlan(Object plans) {
-    Map<String, Object> items = new TreeMap<>();
-    // absent without a device
-    if (plans instanceof Map<?, ?> all) {
-      all.forEach((plan, of) -> items.put(plan.toString(), NodeClient.at(of, "items")));
-    }
-    return items;
-  }
-
+  /** Counters of some names, or all; absent ones, for instance without a device, are left out. */
   private static Map<String, Object> some(Object counters, String... names) {
     Map<String, Object> some = new TreeMap<>();
-    for (String name : names) {
-      // absent without a device
-      if (counters instanceof Map<?, ?> all && all.get(name) != null) {
-        some.put(name, all.get(name));
+    if (counters instanceof Map<?, ?> all) {
+      all.forEach((name, value) -> some.put((String) name, value));
+      if (names.length > 0) {
+        some.keySet().retainAll(List.of(names));
       }
     }
     return some;

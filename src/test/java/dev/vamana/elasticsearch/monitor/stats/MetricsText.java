@@ -1,4 +1,4 @@
-package dev.vamana.elasticsearch.monitor.openmetrics;
+package dev.vamana.elasticsearch.monitor.stats;
 
 import java.math.BigDecimal;
 import java.util.ArrayList;
@@ -41,22 +41,12 @@ public final class MetricsText {
       Map.of(
           "counter", Set.of("_total"),
           "gauge", Set.of(""),
-          "stateset", Set.of(""),
-          "info", Set.of("_info"),
-          "histogram", Set.of("_bucket", "_count", "_sum"));
+          "info", Set.of("_info"));
 
   private final Map<String, Family> families = new LinkedHashMap<>();
 
   /** A sample. */
-  public record Sample(String name, Map<String, String> labels, BigDecimal value) {
-
-    /** Labels without some. */
-    Map<String, String> without(String... names) {
-      Map<String, String> rest = new TreeMap<>(labels);
-      rest.keySet().removeAll(List.of(names));
-      return rest;
-    }
-  }
+  public record Sample(String name, Map<String, String> labels, BigDecimal value) {}
 
   /** A family with its metadata, by {@code TYPE}, {@code UNIT} and {@code HELP}, and samples. */
   public record Family(String name, Map<String, String> metadata, List<Sample> samples) {
@@ -162,96 +152,24 @@ public final class MetricsText {
     require(unit.isEmpty() || family.name.endsWith("_" + unit), "unit", family.name);
     require(family.told("HELP").isEmpty() == false, "no help", family.name);
     Set<String> series = new TreeSet<>();
-    Map<Map<String, String>, List<Sample>> metrics = new LinkedHashMap<>();
-    Map<String, String> last = null;
     for (Sample sample : family.samples) {
       require(series.add(sample.name + new TreeMap<>(sample.labels)), "twice", sample.toString());
-      Map<String, String> metric =
-          switch (family.type()) {
-            case "histogram" -> sample.without("le");
-            case "stateset" -> sample.without(family.name);
-            default -> sample.without();
-          };
-      require(
-          metric.equals(last) || metrics.containsKey(metric) == false, "order", metric.toString());
-      metrics.computeIfAbsent(metric, key -> new ArrayList<>()).add(sample);
-      last = metric;
+      check(family, sample);
     }
-    metrics.values().forEach(samples -> check(family, samples));
   }
 
-  private static void check(Family family, List<Sample> metric) {
-    String where = metric.toString();
+  private static void check(Family family, Sample sample) {
+    String where = sample.toString();
     switch (family.type()) {
-      case "counter" -> require(metric.get(0).value.signum() >= 0, "negative counter", where);
+      case "counter" -> require(sample.value.signum() >= 0, "negative counter", where);
       case "info" -> {
         require(family.told("UNIT").isEmpty(), "unit of an info", where);
-        require(metric.get(0).value.equals(BigDecimal.ONE), "value of an info", where);
+        require(sample.value.equals(BigDecimal.ONE), "value of an info", where);
       }
-      case "stateset" -> {
-        require(family.told("UNIT").isEmpty(), "unit of a state set", where);
-        for (Sample state : metric) {
-          require(state.labels.containsKey(family.name), "no label of the state", where);
-          require(
-              state.value.equals(BigDecimal.ONE) || state.value.equals(BigDecimal.ZERO),
-              "value of a state",
-              where);
-        }
-      }
-      case "histogram" -> checkHistogram(family.name, metric);
       default -> {
         // any number will do
       }
     }
-  }
-
-  private static void checkHistogram(String name, List<Sample> metric) {
-    String where = metric.toString();
-    double bound = Double.NEGATIVE_INFINITY;
-    BigDecimal count = BigDecimal.ZERO;
-    Map<String, BigDecimal> totals = new TreeMap<>();
-    for (Sample sample : metric) {
-      String le = sample.labels.get("le");
-      if (sample.name.equals(name + "_bucket")) {
-        require(totals.isEmpty(), "bucket behind the sum", where);
-        require(le != null && le.equals(canonical(le)), "bound of a bucket", where);
-        require(value(le) > bound, "order of buckets", where);
-        require(sample.value.compareTo(count) >= 0, "buckets are not cumulative", where);
-        require(sample.value.scale() == 0, "no whole number", where);
-        bound = value(le);
-        count = sample.value;
-      } else {
-        require(le == null, "bound of a sum", where);
-        totals.put(sample.name.substring(name.length()), sample.value);
-      }
-    }
-    require(bound == Double.POSITIVE_INFINITY, "no last bucket", where);
-    require(totals.isEmpty() || totals.size() == 2, "count or sum alone", where);
-    require(totals.isEmpty() || totals.get("_count").equals(count), "count", where);
-  }
-
-  private static double value(String le) {
-    return le.equals("+Inf") ? Double.POSITIVE_INFINITY : Double.parseDouble(le);
-  }
-
-  /** The notation of Go, with a decimal point where there is no exponent. */
-  private static String canonical(String le) {
-    double value = value(le);
-    if (value == Double.POSITIVE_INFINITY) {
-      return "+Inf";
-    }
-    if (value == 0 || (Math.abs(value) >= 1e-4 && Math.abs(value) < 1e6)) {
-      String plain = BigDecimal.valueOf(value).stripTrailingZeros().toPlainString();
-      return plain.contains(".") ? plain : plain + ".0";
-    }
-    String[] parts = Double.toString(value).split("E"); // above 1e7 and below 1e-3 always so
-    if (parts.length < 2) {
-      parts = new String[] {BigDecimal.valueOf(value).movePointLeft(6).toString(), "6"};
-    }
-    int exponent = Integer.parseInt(parts[1]);
-    String digits = new BigDecimal(parts[0]).stripTrailingZeros().toPlainString();
-    String size = (Math.abs(exponent) < 10 ? "0" : "") + Math.abs(exponent);
-    return digits + "e" + (exponent < 0 ? "-" : "+") + size;
   }
 
   /** The families by name, in their order. */

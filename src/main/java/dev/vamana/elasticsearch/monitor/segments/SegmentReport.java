@@ -1,4 +1,4 @@
-package dev.vamana.elasticsearch.gpu;
+package dev.vamana.elasticsearch.monitor.segments;
 
 import dev.vamana.search.DevicePresence;
 import java.io.IOException;
@@ -31,7 +31,7 @@ public record SegmentReport(
   }
 
   /** Reads what {@link #writeTo} wrote. */
-  SegmentReport(StreamInput in) throws IOException {
+  public SegmentReport(StreamInput in) throws IOException {
     this(
         in.readString(),
         in.readString(),
