@@ -54,7 +54,7 @@ public class DoStepTests {
     runs("[ do: { index: { index: a, body: {} } } ]");
     assertSent("POST", "/a/_doc?error_trace=true", "application/json", "{}");
     runs("[ do: { vamana.nodes_stats: { nodeId: n, timeout: 1s } } ]");
-    assertSent("GET", "/_vamana/n/stats?timeout=1s&error_trace=true", null, "");
+    assertSent("GET", "/_vamana/nodes/n/stats?timeout=1s&error_trace=true", null, "");
   }
 
   @Test
