@@ -101,7 +101,6 @@ public class DocumentationTests {
     }
     Set<Path> expected =
         Set.of(
-            README,
             LUCENE_PAGES.resolve("README.md"),
             LUCENE_PAGES.resolve("tuning.md"),
             LUCENE_PAGES.resolve("gpu.md"));

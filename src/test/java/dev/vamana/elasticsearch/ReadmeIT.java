@@ -63,12 +63,12 @@ public class ReadmeIT {
     assertEquals(2, NodeClient.at(use.get(2), "hits", "total", "value"));
     assertEquals("3", NodeClient.at(use.get(2), "hits", "hits", 0, "_id"));
     assertEquals(List.of(List.of("1", "3"), List.of("2", "3")), blocks.get(1).get(0).get("ids"));
-    Map<?, ?> nodes = (Map<?, ?>) blocks.get(2).get(0).get("nodes");
+    Map<?, ?> nodes = (Map<?, ?>) blocks.get(3).get(0).get("nodes");
     for (Object node : nodes.values()) {
       assertTrue(node.toString(), NodeClient.at(node, "state", "usable") instanceof Boolean);
       assertTrue(node.toString(), NodeClient.at(node, "executor", "items", "on_cpu") != null);
     }
-    List<Map<String, Object>> moved = blocks.get(3);
+    List<Map<String, Object>> moved = blocks.get(2);
     assertEquals(3, moved.size());
     assertEquals(0, NodeClient.at(moved.get(2), "_shards", "failed"));
     Map<String, Object> settings =

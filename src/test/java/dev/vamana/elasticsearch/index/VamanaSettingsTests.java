@@ -97,7 +97,7 @@ public class VamanaSettingsTests extends LuceneTestCase {
   }
 
   public void testPagesNameEverySettingWithItsDefault() throws IOException {
-    for (String page : List.of("README.md", "docs/operators/index-settings.md")) {
+    for (String page : List.of("docs/operators/index-settings.md")) {
       List<String> lines = Files.readAllLines(Path.of(page));
       for (Setting<?> setting : VamanaPlugin.SETTINGS) {
         if (GpuSettings.ALL.contains(setting)
