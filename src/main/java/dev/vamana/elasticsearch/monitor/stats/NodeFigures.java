@@ -85,7 +85,7 @@ final class NodeFigures {
           training.codebooks.<codebook>.version     | gauge   | codebooks/<codebook>         | Newest version of the codebook that is ready on the node.
           training.samples.<codebook>.documents     | gauge   | sample_documents/<codebook>  | Vectors that could be sampled.
           training.samples.<codebook>.sampled       | gauge   | sample_vectors/<codebook>    | Vectors in the sample.
-          training.samples.<codebook>.rejected      | gauge   | sample_rejected/<codebook>   | Documents without the field, or whose value is no vector of the codebook's kind.
+          training.samples.<codebook>.rejected      | gauge   | sample_rejected/<codebook>   | Documents without the field, whose value is no vector of the codebook's kind, or of other options.
           training.samples.<codebook>.missed        | gauge   | sample_missed/<codebook>     | Vectors for which there was no memory.
           memory.device.used_in_bytes               | gauge   | residency/device_bytes       | Device memory in use for segments, searches and builds.
           memory.device.limit_in_bytes              | gauge   | residency/device_limit_bytes | Most device memory for these.

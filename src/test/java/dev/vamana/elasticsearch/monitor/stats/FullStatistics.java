@@ -57,7 +57,6 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
           Map.entry("sample_documents", List.of("a.b", "with \"quotes\"")),
           Map.entry("sample_vectors", List.of("a.b", "with \"quotes\"")),
           Map.entry("sample_rejected", List.of("a.b")),
-          Map.entry("sample_other_options", List.of("a.b")),
           Map.entry("sample_missed", List.of("a.b")),
           Map.entry("upload_waits", List.of("count", "nanos")),
           Map.entry("items", List.of("requested", "cancelled")),
