@@ -67,7 +67,10 @@ public final class Figures {
     }
 
     static Unit of(String name) {
-      return Arrays.stream(values()).filter(unit -> name.endsWith(unit.end)).findFirst().get();
+      return Arrays.stream(values())
+          .filter(unit -> name.endsWith(unit.end))
+          .findFirst()
+          .orElseThrow();
     }
 
     /** The name with the base unit in place of this one. */
