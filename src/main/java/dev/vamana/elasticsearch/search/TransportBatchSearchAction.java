@@ -150,7 +150,7 @@ public final class TransportBatchSearchAction
         new TransportNodes(transport, readers, project.cluster().nodes(), executor, task);
     long heap = JvmInfo.jvmInfo().getMem().getHeapMax().getBytes();
     int together =
-        (int) Math.clamp(heap / MESSAGES_OF_HEAP / request.vectors().ramBytesUsed(), 1, 1 << 10);
+        Math.clamp(heap / MESSAGES_OF_HEAP / request.vectors().ramBytesUsed(), 1, 1 << 10);
     Rewriteable.rewriteAndFetch(
         QueryFilters.of(request.filters()),
         rewriting,
