@@ -157,7 +157,7 @@ public record VamanaParameters(
   /**
    * Returns the number of vectors from which a segment gets a graph. Automatically it is about the
    * number whose scan takes as long as a walk, which is less the longer the vectors are. The search
-   * of a segment with a graph may still be a scan. docs/internals/search.md has the measurements.
+   * of a segment with a graph may still be a scan. docs/internals/search.md has the rule.
    *
    * @param dimension components of a vector, at least 1
    */

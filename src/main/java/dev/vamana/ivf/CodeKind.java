@@ -22,7 +22,7 @@ public enum CodeKind {
   PQ(8);
 
   /**
-   * The kind of segments whose parameters name none. docs/internals/ivf.md has the measurements.
+   * The kind of segments whose parameters name none. docs/internals/tried.md compares the others.
    */
   public static final CodeKind DEFAULT = RABITQ1;
 

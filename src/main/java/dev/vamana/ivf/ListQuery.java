@@ -20,7 +20,7 @@ public final class ListQuery {
 
   /**
    * Standard deviations by which an error is taken to make an estimate too large. RaBitQ (section
-   * 5) uses 1.9. docs/internals/ivf.md has the measurements.
+   * 5) uses 1.9 (docs/internals/ivf.md).
    */
   static final float MARGIN = 1.9f;
 

@@ -7,7 +7,7 @@
  * centroid to the query, and the asymmetric distance of a code is the sum of {@code m} table
  * entries.
  *
- * <p>Of the project, the package depends only on {@code dev.vamana.work}. The design, its reasons
- * and its measurements are in docs/internals/pq.md.
+ * <p>Of the project, the package depends only on {@code dev.vamana.work}. The design and its
+ * reasons are in docs/internals/pq.md.
  */
 package dev.vamana.pq;

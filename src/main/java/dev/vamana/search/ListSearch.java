@@ -22,7 +22,7 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * estimate the distances of a list's vectors; those that the bound of the error leaves open are
  * scored exactly, the most promising first. The search ends when the collector is full and the
  * lists searched last have brought no more hits. With a filter lists have fewer hits, so more are
- * searched. docs/internals/ivf.md has the measurements.
+ * searched. docs/internals/ivf.md has the rule, docs/internals/tried.md other rules.
  *
  * <p>The collector's strategy hears of no blocks of vectors: strategies that end a search which
  * hardly finds anything new take a block for one node of a graph, and lists have the rule above.

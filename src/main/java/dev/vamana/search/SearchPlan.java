@@ -12,7 +12,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
  * since rejected nodes are walked through. A distance in a scan costs two thirds of a distance in a
  * walk, whose memory accesses are random, or less in a segment that the processor's cache holds:
  * there a walk is slowed down by its heaps and its visited set instead, which cost the more beside
- * a distance the shorter the vectors are. docs/internals/search.md compares this with measurements.
+ * a distance the shorter the vectors are. docs/internals/search.md has the formulas.
  */
 final class SearchPlan {
 

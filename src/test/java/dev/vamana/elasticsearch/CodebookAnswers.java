@@ -8,7 +8,6 @@ import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
 import java.util.Map;
-import java.util.function.Predicate;
 
 /** Asks a node for codebooks. */
 final class CodebookAnswers {
@@ -43,25 +42,10 @@ final class CodebookAnswers {
 
   static Map<?, ?> awaitState(NodeClient client, String name, String state)
       throws IOException, InterruptedException {
-    return await(client, name, codebook -> state.equals(codebook.get("state")));
-  }
-
-  static Map<?, ?> awaitVersion(NodeClient client, String name, int version)
-      throws IOException, InterruptedException {
-    return await(
-        client,
-        name,
-        codebook ->
-            Integer.valueOf(version).equals(codebook.get("version"))
-                && "ready".equals(codebook.get("state")));
-  }
-
-  private static Map<?, ?> await(NodeClient client, String name, Predicate<Map<?, ?>> condition)
-      throws IOException, InterruptedException {
     long end = System.nanoTime() + PATIENCE.toNanos();
     while (true) {
       Map<?, ?> codebook = only(client, name);
-      if (condition.test(codebook)) {
+      if (state.equals(codebook.get("state"))) {
         return codebook;
       }
       if (System.nanoTime() > end) {

@@ -298,8 +298,11 @@ public class CodebooksIT {
                     + " \"query\": {\"ids\": {\"values\": "
                     + ids(400)
                     + "}}}");
-    assertTrue(begun.toString(), begun.get("task").toString().matches("[\\w-]+:\\d+"));
-    Map<?, ?> second = CodebookAnswers.awaitVersion(node.client(), "whole", 2);
+    Map<String, Object> result =
+        node.client().get("/_tasks/" + begun.get("task") + "?wait_for_completion=true");
+    Map<?, ?> second = (Map<?, ?>) NodeClient.at(result, "response", "codebooks", 0);
+    assertEquals(2, second.get("version"));
+    assertEquals(second, codebook("whole"));
     assertEquals(400, second.get("trained_on"));
     assertEquals(6, second.get("subspaces"));
 

@@ -18,7 +18,7 @@ import org.apache.lucene.index.VectorEncoding;
 /** Describes work items as {@link Workload}s for the cost model. */
 public final class Workloads {
 
-  /** Steps of a walk before its worklist is full, as measured (docs/internals/query-plans.md). */
+  /** Steps of a walk before its worklist is full, as measured. */
   private static final int APPROACH_STEPS = 6;
 
   private static final Workload.Walk NO_WALK =

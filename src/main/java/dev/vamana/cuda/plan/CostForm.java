@@ -58,7 +58,7 @@ public enum CostForm {
 
   /**
    * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
-   * thread copies them first. As measured (docs/internals/query-plans.md).
+   * thread copies them first. As measured.
    */
   private static final double STREAMED_PASSES = 5;
 
@@ -207,7 +207,7 @@ public enum CostForm {
 
   /**
    * A launch ends with its longest search, and the more queries it has, the fewer blocks search for
-   * one of them. The root grows as measured times do (docs/internals/query-plans.md).
+   * one of them. The root grows as measured times do.
    */
   private static Term longest() {
     return new Term(

@@ -53,8 +53,8 @@ public class DoStepTests {
     assertSent("PUT", "/a/_doc/x%2Fy?error_trace=false", "application/json", "{}");
     runs("[ do: { index: { index: a, body: {} } } ]");
     assertSent("POST", "/a/_doc?error_trace=true", "application/json", "{}");
-    runs("[ do: { vamana.stats: { nodeId: n, timeout: 1s } } ]");
-    assertSent("GET", "/_vamana/n/stats?timeout=1s&error_trace=true", null, "");
+    runs("[ do: { vamana.nodes_stats: { nodeId: n, timeout: 1s } } ]");
+    assertSent("GET", "/_vamana/nodes/n/stats?timeout=1s&error_trace=true", null, "");
   }
 
   @Test
@@ -65,7 +65,7 @@ public class DoStepTests {
     isRefused("[ do: { index: { id: 1, body: {} } } ]");
     isRefused("[ do: { index: { index: '', body: {} } } ]");
     isRefused("[ do: { index: { index: a } } ]");
-    isRefused("[ do: { vamana.stats: { body: {} } } ]");
+    isRefused("[ do: { vamana.nodes_stats: { body: {} } } ]");
     isRefused("[ do: { search: {}, count: {} } ]");
     isRefused("[ do: {} ]");
     isRefused("[ do: search ]");

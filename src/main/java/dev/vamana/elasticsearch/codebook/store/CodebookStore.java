@@ -28,6 +28,7 @@ import org.elasticsearch.rest.RestStatus;
 import org.elasticsearch.search.builder.SearchSourceBuilder;
 import org.elasticsearch.threadpool.ThreadPool;
 import org.elasticsearch.threadpool.ThreadPool.Names;
+import org.elasticsearch.xcontent.XContentType;
 
 /**
  * Reads and writes codebooks. Every write names the version that it replaces. If two writers have
@@ -95,7 +96,7 @@ public final class CodebookStore {
   }
 
   private static Map<String, Object> ordered(BytesReference source) {
-    return XContentHelper.convertToMap(source, true).v2();
+    return XContentHelper.convertToMap(source, true, XContentType.JSON).v2();
   }
 
   @SuppressWarnings("unchecked")

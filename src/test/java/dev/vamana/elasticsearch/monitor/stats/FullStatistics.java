@@ -36,8 +36,6 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
                   "segments_waiting",
                   "segments_exact",
                   "segments_codes",
-                  "bytes_exact",
-                  "bytes_codes",
                   "uploads",
                   "upload_failures",
                   "upload_bytes",
@@ -69,34 +67,9 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
           Map.entry("plan_items", List.of("scan", "graph")),
           Map.entry(
               "batches",
-              List.of(
-                  "launches",
-                  "failed_launches",
-                  "items",
-                  "requests",
-                  "abandoned_requests",
-                  "lists_together",
-                  "copied_bitsets",
-                  "processors_scarce",
-                  "distances",
-                  "steps",
-                  "wait_micros")),
-          Map.entry(
-              "now",
-              List.of(
-                  "launches_in_flight",
-                  "staging_bytes",
-                  "staging_limit_bytes",
-                  "host_memory_bytes")),
-          Map.entry(
-              "training",
-              List.of(
-                  "codebooks",
-                  "codebook_nanos",
-                  "vectors_encoded",
-                  "encode_nanos",
-                  "vectors_assigned",
-                  "assign_nanos")),
+              List.of("launches", "failed_launches", "items", "requests", "wait_micros")),
+          Map.entry("now", List.of("staging_bytes", "staging_limit_bytes")),
+          Map.entry("training", List.of("codebooks", "codebook_nanos")),
           Map.entry("training_on_cpu", List.of("too_small", "failed")),
           Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
