@@ -306,7 +306,6 @@ final class ShardSearches {
           return Hits.none(query.vectors().count());
         }
         VectorSearch.Queries filtered = queries.filteredBy(target.aliasFilter());
-        Elapsed elapsed = Elapsed.now();
         Hits hits = search.search(target.number(), ofShard, filtered, queries.leastScore());
         if (search.timedOut() == false && query.exact() == false) {
           recall.batch(

@@ -251,7 +251,7 @@ public final class Figures {
       OpenMetrics text, Figure figure, Map<String, String> labels, Object value) {
     if (figure.kind == Kind.INFO) {
       Map<String, String> described = labels;
-      for (String name : figure.source.split(", ")) {
+      for (String name : figure.source.split(", ", -1)) {
         Object member = ((Map<?, ?>) value).get(name);
         if (member != null) {
           described = with(described, name, member.toString());
