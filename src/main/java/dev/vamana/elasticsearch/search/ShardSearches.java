@@ -148,6 +148,9 @@ final class ShardSearches {
     private final AtomicReference<FetchedDocs> fetched = new AtomicReference<>();
     private final AtomicReference<Exception> ownFailure = new AtomicReference<>();
 
+    /** The hits of a shard, and its outcome if nothing fails any more. */
+    private record Searched(Hits hits, NodeQueryResponse.Outcome outcome) {}
+
     NodeSearch(
         NodeQueryRequest request, ShardQuery query, BatchSearchTask task, BreakerCharge charge) {
       this.request = request;
@@ -205,19 +208,20 @@ final class ShardSearches {
         Elapsed elapsed,
         ActionListener<NodeQueryResponse.Outcome> done)
         throws IOException {
-      NodeQueryResponse.Outcome outcome = search(target, reader, threads, elapsed);
+      Searched searched = search(target, reader, threads, elapsed);
       if (request.fetch() == null) {
-        done.onResponse(outcome);
+        merge(searched.hits());
+        done.onResponse(searched.outcome());
         return;
       }
-      Hits hits = merged.get();
-      charge.add(DistinctDocs.ramBytesUsed(hits.docs().length));
+      int[] docs = searched.hits().docs();
+      charge.add(DistinctDocs.ramBytesUsed(docs.length));
       Elapsed fetching = Elapsed.now();
       fetcher.fetch(
           new ShardFetchRequest(
               target,
               reader,
-              DistinctDocs.of(hits.docs(), hits.docs().length).docs(),
+              DistinctDocs.of(docs, docs.length).docs(),
               request.fetch(),
               query.nowMillis(),
               BatchInLog.numbers(query)),
@@ -225,15 +229,16 @@ final class ShardSearches {
           charge,
           threads,
           done.map(
-              docs -> {
-                fetched.set(docs);
+              read -> {
+                merge(searched.hits());
+                fetched.set(read);
                 service.freeReaderContext(reader);
-                return outcome.fetched(fetching.nanos());
+                return searched.outcome().fetched(fetching.nanos());
               }));
     }
 
-    /** Searches a shard and merges its hits with those of others. */
-    private NodeQueryResponse.Outcome search(
+    /** Searches a shard; its hits are charged. */
+    private Searched search(
         ShardTarget target, ShardSearchContextId reader, Workers threads, Elapsed elapsed)
         throws IOException {
       WalkChange ofIndex = WalkSettings.of(shard(target.shardId()).indexSettings().getSettings());
@@ -259,7 +264,7 @@ final class ShardSearches {
         }
         Hits found = hits == null ? Hits.none(vectors) : hits;
         count.succeeded(found.docs().length);
-        merge(found);
+        charge.add(found.ramBytesUsed());
         ShardProfile profile =
             new ShardProfile(
                 search.searchedBy(),
@@ -268,15 +273,18 @@ final class ShardSearches {
                 waited,
                 elapsed.nanos() - waited,
                 0);
-        return new NodeQueryResponse.Outcome(
-            reader, search.timedOut(), hits != null, profile, null);
+        return new Searched(
+            found,
+            new NodeQueryResponse.Outcome(reader, search.timedOut(), hits != null, profile, null));
       }
     }
 
-    /** If the merge fails, hits of other shards may be missing, so the whole request fails. */
+    /**
+     * Merges the hits of a shard, which must not fail afterwards. If this fails, hits of other
+     * shards may be missing, so the whole request fails.
+     */
     private void merge(Hits found) {
       try {
-        charge.add(found.ramBytesUsed());
         Hits.add(merged, found, query.k(), charge, task::ensureNotCancelled);
       } catch (RuntimeException e) {
         ownFailure.compareAndSet(null, e);
