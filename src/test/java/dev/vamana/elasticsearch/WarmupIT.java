@@ -134,10 +134,10 @@ public class WarmupIT {
       assertEquals(answer.toString(), "resident", segment.get("state"));
       assertEquals("v", segment.get("field"));
       assertNull(segment.get("reason"));
-      bytes += ((Number) segment.get("device_bytes")).longValue();
+      bytes += ((Number) segment.get("device_in_bytes")).longValue();
     }
     assertTrue(bytes > 0);
-    assertEquals(bytes, ((Number) answer.get("device_bytes")).longValue());
+    assertEquals(bytes, ((Number) answer.get("device_in_bytes")).longValue());
   }
 
   @Test
@@ -148,12 +148,12 @@ public class WarmupIT {
     assertAllResident(answer, 2);
     assertEquals("exact", segments(answer).get(0).get("placement"));
     assertEquals(1000, segments(answer).get(0).get("vectors"));
-    assertEquals(answer.get("device_bytes"), (int) deviceBytes());
+    assertEquals(answer.get("device_in_bytes"), (int) deviceBytes());
     Map<String, Object> cleared = node.client().post("/photos/_vamana/clear_cache", null);
-    assertEquals(answer.get("device_bytes"), cleared.get("freed_bytes"));
+    assertEquals(answer.get("device_in_bytes"), cleared.get("freed_in_bytes"));
     assertEquals(2, copies(cleared).get(0).get("segments"));
     assertEquals(0, deviceBytes());
-    assertEquals(0, node.client().post("/photos/_vamana/clear_cache", null).get("freed_bytes"));
+    assertEquals(0, node.client().post("/photos/_vamana/clear_cache", null).get("freed_in_bytes"));
     assertAllResident(warmup("?timeout=30s"), 2);
     Map<String, Object> noWait = warmup("?wait_for_completion=false");
     assertEquals(false, noWait.get("timed_out"));
@@ -180,7 +180,7 @@ public class WarmupIT {
     assertEquals("no device", segments(answer).get(1).get("reason"));
     Map<String, Object> cleared = other.client().post("/photos/_vamana/clear_cache", null);
     assertEquals(2, NodeClient.at(cleared, "_shards", "successful"));
-    assertEquals(answer.get("device_bytes"), cleared.get("freed_bytes"));
+    assertEquals(answer.get("device_in_bytes"), cleared.get("freed_in_bytes"));
   }
 
   @Test

@@ -4,6 +4,7 @@ import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /** The result of removing segments from the devices. */
@@ -30,6 +31,6 @@ public final class ClearCacheResponse extends ShardsResponse<ShardCleared> {
 
   @Override
   void writeTotals(XContentBuilder json) throws IOException {
-    json.field("freed_bytes", freedBytes());
+    json.humanReadableField("freed_in_bytes", "freed", ByteSizeValue.ofBytes(freedBytes()));
   }
 }

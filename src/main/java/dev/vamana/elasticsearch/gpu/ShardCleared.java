@@ -4,6 +4,7 @@ import java.io.IOException;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
+import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
@@ -30,6 +31,6 @@ record ShardCleared(ShardRouting routing, int segments, long freedBytes) impleme
   @Override
   public void writeMembers(XContentBuilder json) throws IOException {
     json.field("segments", segments);
-    json.field("freed_bytes", freedBytes);
+    json.humanReadableField("freed_in_bytes", "freed", ByteSizeValue.ofBytes(freedBytes));
   }
 }

@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.action.support.DefaultShardOperationFailedException;
 import org.elasticsearch.common.io.stream.StreamInput;
+import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /** The states of indices' segments after a warm-up. */
@@ -46,9 +47,11 @@ public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
           segments.stream().filter(segment -> segment.presence().state() == state).count());
     }
     json.endObject();
-    json.field(
-        "device_bytes",
-        segments.stream().mapToLong(segment -> segment.presence().deviceBytes()).sum());
+    json.humanReadableField(
+        "device_in_bytes",
+        "device",
+        ByteSizeValue.ofBytes(
+            segments.stream().mapToLong(segment -> segment.presence().deviceBytes()).sum()));
     json.field(
         "damaged_files", segments.stream().mapToLong(segment -> segment.damaged().size()).sum());
   }

@@ -72,7 +72,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
       case 2 -> DevicePresence.refused(TestUtil.randomUnicodeString(random) + ".");
       default ->
           DevicePresence.resident(
-              TestUtil.randomSimpleString(random), random.nextLong() & Long.MAX_VALUE);
+              TestUtil.randomSimpleString(random), random.nextLong() & (Long.MAX_VALUE >>> 8));
     };
   }
 
@@ -144,7 +144,9 @@ public class ResidencyMessagesTests extends LuceneTestCase {
       assertEquals(warmth, copy(warmth, ShardWarmth::new));
       ShardCleared cleared =
           new ShardCleared(
-              warmth.routing(), random().nextInt(100), random().nextLong() & Long.MAX_VALUE);
+              warmth.routing(),
+              random().nextInt(100),
+              random().nextLong() & (Long.MAX_VALUE >>> 8));
       assertEquals(cleared, copy(cleared, ShardCleared::new));
       List<DefaultShardOperationFailedException> failures =
           random().nextBoolean()
@@ -179,7 +181,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
                     "b", 1, new IllegalStateException("gone"))));
     Map<String, Object> json = json(response);
     assertEquals(true, json.get("timed_out"));
-    assertEquals(1000, json.get("device_bytes"));
+    assertEquals(1000, json.get("device_in_bytes"));
     assertEquals("of both copies", 2, json.get("damaged_files"));
     assertEquals(
         Map.of("resident", 1, "waiting", 0, "refused", 2, "no_device", 0), json.get("segments"));
@@ -203,7 +205,7 @@ public class ResidencyMessagesTests extends LuceneTestCase {
                 "resident",
                 "placement",
                 "exact",
-                "device_bytes",
+                "device_in_bytes",
                 1000),
             Map.of(
                 "segment",
@@ -232,9 +234,9 @@ public class ResidencyMessagesTests extends LuceneTestCase {
                 new ShardCleared(routing("a", 0, true), 1, 12)),
             List.of());
     Map<String, Object> json = json(response);
-    assertEquals(42, json.get("freed_bytes"));
+    assertEquals(42, json.get("freed_in_bytes"));
     assertEquals(
-        List.of(Map.of("node", "node-1", "primary", true, "segments", 2, "freed_bytes", 30)),
+        List.of(Map.of("node", "node-1", "primary", true, "segments", 2, "freed_in_bytes", 30)),
         at(json, "indices", "b", "shards", "1"));
     assertEquals(Arrays.asList("a", "b"), List.copyOf(((Map<?, ?>) json.get("indices")).keySet()));
   }

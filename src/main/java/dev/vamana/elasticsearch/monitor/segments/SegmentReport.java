@@ -7,6 +7,7 @@ import java.util.Objects;
 import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
+import org.elasticsearch.common.unit.ByteSizeValue;
 import org.elasticsearch.xcontent.ToXContentObject;
 import org.elasticsearch.xcontent.XContentBuilder;
 
@@ -65,7 +66,8 @@ public record SegmentReport(
     json.field("state", presence.state().label());
     if (presence.placement() != null) {
       json.field("placement", presence.placement());
-      json.field("device_bytes", presence.deviceBytes());
+      json.humanReadableField(
+          "device_in_bytes", "device", ByteSizeValue.ofBytes(presence.deviceBytes()));
     }
     if (presence.reason() != null) {
       json.field("reason", presence.reason());

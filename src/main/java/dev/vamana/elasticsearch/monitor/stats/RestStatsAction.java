@@ -20,7 +20,7 @@ public final class RestStatsAction extends BaseRestHandler {
 
   @Override
   public String getName() {
-    return "vamana_stats";
+    return "vamana_nodes_stats";
   }
 
   @Override
