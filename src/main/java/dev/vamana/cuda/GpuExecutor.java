@@ -190,15 +190,8 @@ public final class GpuExecutor implements SearchExecutor {
     counters.requested.increment();
     counters.fallback(FallbackReason.PLANNED, 1, item.segment().name());
     CpuExecutor.Way way = CpuExecutor.way(item);
-    boolean scans = way == CpuExecutor.Way.SCAN;
-    Workload task = Workloads.of(item, scans, Workload.Rows.NONE, 1, null, 1);
-    long since = System.nanoTime();
-    try {
-      return CpuExecutor.search(item, way);
-    } finally {
-      double predicted = keeper.options().plans().costs().nanos(Plan.CPU, task);
-      counters.plans.add(Plan.CPU, 1, predicted, System.nanoTime() - since);
-    }
+    counters.plans.add(Plan.CPU, 1);
+    return CpuExecutor.search(item, way);
   }
 
   private List<WorkResult> search(List<WorkItem> batch, List<WorkItem> call) throws IOException {

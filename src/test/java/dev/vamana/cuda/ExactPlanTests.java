@@ -361,9 +361,6 @@ public class ExactPlanTests extends PlanTestCase {
       assertEquals(80, statistics.counter("plan_calls", "scan"));
       assertTrue(statistics.counter("plan_batches", "scan") <= 80);
       assertTrue(statistics.counter("plan_batches", "scan") > 0);
-      // at least what a call costs by itself; waiting for others comes on top
-      assertTrue(statistics.counter("plan_predicted_micros", "scan") >= 80 * 5);
-      assertTrue(statistics.counter("plan_measured_micros", "scan") > 0);
       assertEquals(80, statistics.counter("items_by_placement", "exact"));
       assertEquals(80, statistics.counter("items", "requested"));
     }

@@ -97,8 +97,6 @@ public class GpuCountersTests extends GpuTestCase {
         sum(statistics, "items_by_placement")
             + sum(statistics, "items_on_cpu")
             + statistics.counter("items", "cancelled"));
-    assertEquals(all, statistics.counter("batches", "launches"), sum(statistics, "batch_sizes"));
-    assertEquals(all, statistics.counter("batches", "requests"), sum(statistics, "wait_micros"));
     assertEquals(all, 0, statistics.counter("batches", "failed_launches"));
     assertEquals(all, 0, statistics.counter("now", "launches_in_flight"));
   }

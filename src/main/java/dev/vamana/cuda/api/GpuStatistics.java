@@ -12,12 +12,10 @@ import java.util.TreeMap;
  * @param usable whether the device answers now
  * @param reason why the device does not answer, or null
  * @param device the device in use, or the last one
- * @param counters groups of counters by name: {@code batches}, {@code batch_sizes}, {@code
- *     wait_micros}, {@code items}, {@code items_by_placement}, {@code items_on_cpu} by {@link
- *     FallbackReason}, {@code plan_batches}, {@code plan_calls}, {@code plan_items}, {@code
- *     plan_predicted_micros} and {@code plan_measured_micros} by {@link dev.vamana.cuda.plan.Plan},
- *     {@code plan_percent_} followed by a plan's name, {@code upload_waits}, {@code contexts},
- *     {@code now}, {@code residency}
+ * @param counters groups of counters by name: {@code batches}, {@code items}, {@code
+ *     items_by_placement}, {@code items_on_cpu} by {@link FallbackReason}, {@code plan_batches},
+ *     {@code plan_calls} and {@code plan_items} by {@link dev.vamana.cuda.plan.Plan}, {@code
+ *     upload_waits}, {@code contexts}, {@code now}, {@code residency}
  */
 public record GpuStatistics(
     boolean usable,

@@ -1,12 +1,8 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.count.Counters;
-import java.util.Arrays;
-import java.util.List;
 import java.util.SortedMap;
-import java.util.TreeMap;
 import java.util.concurrent.atomic.LongAdder;
-import java.util.stream.IntStream;
 
 /**
  * Counts what the walk lanes of an executor have done, over all contexts. Counters only grow.
@@ -14,8 +10,6 @@ import java.util.stream.IntStream;
  * work.
  */
 public final class BatchCounters {
-
-  private static final int BUCKETS = 18;
 
   private final Counters totals = new Counters();
   private final LongAdder launches = totals.add("launches");
@@ -29,20 +23,11 @@ public final class BatchCounters {
   private final LongAdder iterations = totals.add("steps");
   private final LongAdder processorsScarce = totals.add("processors_scarce");
   private final LongAdder waitMicros = totals.add("wait_micros");
-  private final LongAdder[] batchSizes = adders();
-  private final LongAdder[] waits = adders();
-
-  private static LongAdder[] adders() {
-    LongAdder[] adders = new LongAdder[BUCKETS];
-    Arrays.setAll(adders, i -> new LongAdder());
-    return adders;
-  }
 
   void launched(int chunkCount, int itemCount) {
     launches.increment();
     chunks.add(chunkCount);
     items.add(itemCount);
-    batchSizes[bucket(itemCount)].increment();
   }
 
   /** Counts a launch whose items search inverted lists together. */
@@ -51,9 +36,7 @@ public final class BatchCounters {
   }
 
   void waited(long nanos) {
-    long micros = nanos / 1000;
-    waitMicros.add(micros);
-    waits[bucket(micros)].increment();
+    waitMicros.add(nanos / 1000);
   }
 
   void launchFailed() {
@@ -79,10 +62,6 @@ public final class BatchCounters {
     iterations.add(steps);
   }
 
-  private static int bucket(long value) {
-    return Math.min(BUCKETS - 1, 64 - Long.numberOfLeadingZeros(Math.max(0, value)));
-  }
-
   /** Returns the number of launches. */
   public long launches() {
     return launches.sum();
@@ -96,35 +75,5 @@ public final class BatchCounters {
   /** Returns all counters by name. */
   public SortedMap<String, Long> totals() {
     return totals.sums();
-  }
-
-  /** Launches by number of items: {@code up_to_1}, {@code up_to_3}, {@code up_to_7}, ... */
-  public SortedMap<String, Long> batchSizes() {
-    return histogram(batchSizes);
-  }
-
-  /** Requests by microseconds from submission to launch, in buckets as of {@link #batchSizes}. */
-  public SortedMap<String, Long> waits() {
-    return histogram(waits);
-  }
-
-  /** The largest values of all buckets but the last, which has no limit. */
-  public static List<Long> bounds() {
-    return IntStream.range(0, BUCKETS - 1).mapToObj(BatchCounters::most).toList();
-  }
-
-  private static long most(int bucket) {
-    return (1L << bucket) - 1;
-  }
-
-  private static SortedMap<String, Long> histogram(LongAdder[] buckets) {
-    SortedMap<String, Long> named = new TreeMap<>();
-    for (int i = 0; i < buckets.length; i++) {
-      long count = buckets[i].sum();
-      if (count > 0) {
-        named.put(i == buckets.length - 1 ? "more" : "up_to_" + most(i), count);
-      }
-    }
-    return named;
   }
 }

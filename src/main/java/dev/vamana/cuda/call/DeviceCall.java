@@ -69,7 +69,7 @@ public final class DeviceCall {
   private final Queue<Ticket> fetches = new ArrayDeque<>();
   private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
-  private final CallTimes times;
+  private final CallItems counted;
   private boolean inside = true;
   // items sent ahead that the device answers
   private int ahead;
@@ -94,7 +94,7 @@ public final class DeviceCall {
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
     this.unfinished = new DeviceResult[batch.size()];
-    this.times = new CallTimes(load, counters.plans);
+    this.counted = new CallItems(load, counters.plans);
   }
 
   /**
@@ -111,7 +111,7 @@ public final class DeviceCall {
         if (wanted < batch.size() && ahead == 0) {
           leftAlone.run();
         }
-        times.begin();
+        counted.begin();
         List<ScanTicket> exact = new ArrayList<>();
         for (Map.Entry<Object, IntList> group : groups.entrySet()) {
           if (group.getKey() instanceof FetchShape shape) {
@@ -136,12 +136,12 @@ public final class DeviceCall {
       }
       long since = System.nanoTime();
       answerOnCpu();
-      times.answeredOnCpu(since);
+      counted.answeredOnCpu();
       while (walks.isEmpty() == false) {
         finish(firstWalk());
       }
       finish(fetches);
-      times.walked();
+      counted.walked();
       finish(scans);
       answerOnCpu();
       return Arrays.asList(results);
@@ -149,7 +149,7 @@ public final class DeviceCall {
       walks.keySet().forEach(Ticket::leave);
       fetches.forEach(Ticket::leave);
       scans.forEach(Ticket::leave);
-      times.close();
+      counted.close();
       if (inside) {
         session.exit();
       }
@@ -183,7 +183,7 @@ public final class DeviceCall {
         continue;
       }
       ahead += own ? 0 : end - i;
-      times.planned(decision, end - i);
+      counted.planned(decision, end - i);
       if (decision.walk() != null && woken == false) {
         // a parked thread takes as long to wake as the first chunk to be packed
         session.walks.wake();
@@ -443,8 +443,7 @@ public final class DeviceCall {
     tally.count(counters);
     Decision first = decisions[ticket.item(0)];
     if (first.exact()) {
-      counters.plans.add(
-          first.choice().plan(), ticket.count(), first.choice().nanos(), ticket.nanos());
+      counters.plans.add(first.choice().plan(), ticket.count());
     }
     session.answered(ticket, batch, results);
   }

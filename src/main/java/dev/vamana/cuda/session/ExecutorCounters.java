@@ -142,8 +142,6 @@ public final class ExecutorCounters {
     SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>();
     groups.put("batches", batches.totals());
     plans.addTo(groups);
-    groups.put("batch_sizes", batches.batchSizes());
-    groups.put("wait_micros", batches.waits());
     groups.put("items", items.sums());
     groups.put("items_by_placement", byPlacement.sums());
     groups.put("items_on_cpu", byReason.sums());

@@ -258,7 +258,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     String shown =
         run(
             home,
-            new PlanFitStage(PlanFitStage.Part.FIT, drivers, List.of("clustered")),
+            new PlanFitStage(drivers, List.of("clustered")),
             options(home, "plan-fit", "--limit=5000", "--batches=1,16", "--seconds=0.005"));
     Properties costs = new Properties();
     try (Reader in = Files.newBufferedReader(home.resolve("report").resolve(PlanFitStage.FILE))) {
@@ -276,31 +276,13 @@ public class GpuSuiteTests extends LuceneTestCase {
         forms.containsAll(List.of("cpu_scan", "cpu_walk", "scan", "gather", "walk")));
   }
 
-  public void testPlansAreTimedUnderLoad() throws Exception {
-    Path home = createTempDir();
-    Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
-    run(
-        home,
-        new PlanFitStage(PlanFitStage.Part.LOAD, drivers, List.of("clustered")),
-        options(home, "plan-load", "--limit=5000", "--seconds=0.005"));
-    Map<String, Object> found = Fragment.read(home.resolve("report").resolve("plan-load.json"));
-    Set<String> rows =
-        Fragment.rows(found, "plans").stream()
-            .map(row -> row.get("what") + " " + ((Number) row.get("callers")).intValue())
-            .collect(Collectors.toSet());
-    for (int callers : new int[] {1, 8, 32, 64}) {
-      assertTrue(rows.toString(), rows.contains("cpu_walk " + callers));
-      assertTrue(rows.toString(), rows.contains("walk " + callers));
-    }
-  }
-
   public void testDateIsThatOfTheLastStageOnTheDevice() throws Exception {
     Path folder = createTempDir();
     List<Map<String, Object>> fragments = new ArrayList<>();
     for (String[] stage :
         new String[][] {
-          {"ceilings", "2026-01-02T03:04:05Z"},
-          {"training", "2026-01-02T03:05:00Z"},
+          {"builds", "2026-01-02T03:04:05Z"},
+          {"filters", "2026-01-02T03:05:00Z"},
           {ReportStage.NAME, "2026-01-02T09:00:00Z"}
         }) {
       Fragment.open(folder, stage[0], SOURCES).set("date", stage[1]);
@@ -315,22 +297,22 @@ public class GpuSuiteTests extends LuceneTestCase {
     Path report = Files.createDirectories(home.resolve("report"));
     Path earlier = Files.createDirectories(report.resolve(ReportStage.EARLIER));
     String oldHash = "0123456789abcdef";
-    Fragment again = Fragment.open(earlier, "ceilings", oldHash);
-    again.add("ceilings", Map.of("what", "copy", "value", 1));
-    Fragment kept = Fragment.open(earlier, "training", oldHash);
-    kept.add("training", Map.of("what", "k-means", "gpu_ms", 2.5));
+    Fragment again = Fragment.open(earlier, "builds", oldHash);
+    again.add("builds", Map.of("what", "copy", "value", 1));
+    Fragment kept = Fragment.open(earlier, "filters", oldHash);
+    kept.add("filters", Map.of("what", "k-means", "gpu_ms", 2.5));
     kept.add("tests", Map.of("id", "old#test", "status", "passed"));
     run(
         home,
-        context -> context.fragment().add("ceilings", Map.of("what", "gather", "value", 3)),
-        options(home, "ceilings"));
+        context -> context.fragment().add("builds", Map.of("what", "gather", "value", 3)),
+        options(home, "builds"));
     run(home, new ReportStage(), options(home, "report"));
     Path file = report.resolve(ReportStage.FILE);
     Map<String, Object> merged = Fragment.read(file);
-    assertEquals(List.of(Map.of("what", "gather", "value", 3)), Fragment.rows(merged, "ceilings"));
+    assertEquals(List.of(Map.of("what", "gather", "value", 3)), Fragment.rows(merged, "builds"));
     assertEquals(
         List.of(Map.of("what", "k-means", "gpu_ms", 2.5, "sources", oldHash)),
-        Fragment.rows(merged, "training"));
+        Fragment.rows(merged, "filters"));
     assertEquals(List.of(), ((Map<?, ?>) merged.get("correctness")).get("passed"));
     String tables = ReportTables.make(file).get("gpu.md");
     assertTrue(tables, tables.contains("Rows that name `01234567` were measured"));

@@ -34,9 +34,6 @@ final class PlanFitStage implements Stage {
   private static final List<String> SETS =
       List.of("sift5k", "glove", "mnist", "sift100k", "sift764k");
 
-  /** A small segment and larger ones. */
-  private static final List<String> LOAD_SETS = List.of("sift5k", "sift100k", "minilm");
-
   /** Sets above this size are used only if they are indexed already. */
   private static final int QUICK = 100_000;
 
@@ -46,17 +43,6 @@ final class PlanFitStage implements Stage {
   private static final int[] SCANNED = {1, 4, 16, 64, 1_000, 10_000};
   private static final int[] GATHERED = {1, 4, 16, 64, 200};
 
-  private static final int[] CALLERS = {1, 8, 32, 64};
-
-  /** What the stage measures. */
-  enum Part {
-    /** Calls by one caller, from which the model is fitted. */
-    FIT,
-    /** Single queries by several callers at once. */
-    LOAD
-  }
-
-  private final Part part;
   private final Supplier<CudaDriver> drivers;
   private final List<String> sets;
   private final CostModel old = CostModel.shipped();
@@ -64,19 +50,17 @@ final class PlanFitStage implements Stage {
   private CostModel shown = old;
   private String measuredOn = old.device();
 
-  PlanFitStage(Part part) {
-    this(part, new DeviceProbe(0)::open, part == Part.FIT ? SETS : LOAD_SETS);
+  PlanFitStage() {
+    this(new DeviceProbe(0)::open, SETS);
   }
 
   /**
    * Makes a stage.
    *
-   * @param part what it measures
    * @param drivers opens contexts
    * @param sets short names, in the order of measurement
    */
-  PlanFitStage(Part part, Supplier<CudaDriver> drivers, List<String> sets) {
-    this.part = part;
+  PlanFitStage(Supplier<CudaDriver> drivers, List<String> sets) {
     this.drivers = drivers;
     this.sets = sets;
   }
@@ -95,10 +79,6 @@ final class PlanFitStage implements Stage {
         continue;
       }
       try (SetIndex index = BenchStage.index(context, set)) {
-        if (part == Part.LOAD) {
-          measureLoad(context, set, index, device);
-          continue;
-        }
         measureCpu(context, set, index);
         if (device) {
           measureExact(context, set, index);
@@ -106,37 +86,7 @@ final class PlanFitStage implements Stage {
         }
       }
     }
-    if (part == Part.FIT) {
-      finish(context);
-    }
-  }
-
-  /** Measures single queries by several callers at once. */
-  private void measureLoad(Context context, SuiteSet set, SetIndex index, boolean device)
-      throws IOException, InterruptedException {
-    PlanTrial.Question question = new PlanTrial.Question(10, 40, 1, index.view().size(), 4);
-    try (CpuExecutor cpu = new CpuExecutor(Workers.callingThread())) {
-      time(trial(context, set, index, cpu, Plan.CPU, null), question);
-    }
-    if (device == false) {
-      return;
-    }
-    try (Gpu gpu = open(context, index, Placement.EXACT, new PlanOptions(PlanMode.EXACT, old))) {
-      time(trial(context, set, index, gpu.executor(), Plan.SCAN, Placement.EXACT), question);
-    }
-    for (Placement placement : List.of(Placement.EXACT, Placement.IN_MEMORY)) {
-      if (placement == Placement.EXACT || index.view().codebook() != null) {
-        try (Gpu gpu = open(context, index, placement, Gpu.WALKS)) {
-          time(trial(context, set, index, gpu.executor(), Plan.GRAPH, placement), question);
-        }
-      }
-    }
-  }
-
-  private static void time(PlanTrial trial, PlanTrial.Question question) throws IOException {
-    for (int callers : CALLERS) {
-      trial.time(question, callers);
-    }
+    finish(context);
   }
 
   private static boolean indexed(Context context, SuiteSet set) {

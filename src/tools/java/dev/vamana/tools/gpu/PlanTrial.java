@@ -1,7 +1,6 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.GpuExecutor;
-import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.CostForm;
@@ -16,7 +15,6 @@ import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Locale;
@@ -45,9 +43,6 @@ record PlanTrial(
     Set<CostForm> warm) {
 
   private static final int WARM_UP = 3;
-
-  /** A time within this factor of the predicted one is well predicted. */
-  private static final double FACTOR = 2;
 
   /**
    * Warm-up time of a point as a share of its measuring time: for the first point of a formula,
@@ -102,7 +97,6 @@ record PlanTrial(
     double nanos = Samples.median(samples.stream().mapToDouble(Double::doubleValue).toArray());
     fit.add(form, task, nanos);
     Map<String, Object> row = row(form, question, nanos, costs.nanos(plan, task));
-    row.put("callers", 1);
     context.fragment().add("plans", row);
     context.say("%s", row);
   }
@@ -134,72 +128,6 @@ record PlanTrial(
       asked += items.size();
     }
     return asked;
-  }
-
-  /**
-   * Times calls of several callers at once, and adds a row but nothing to the fit: the cost model
-   * predicts with the load, it is not fitted to it. An executor with a device has predicted each
-   * call when it planned it, with the queue that the call met. A call of the CPU takes what the
-   * work takes: callers who wait for a processor wait between calls.
-   *
-   * @param callers threads that call one after the other
-   */
-  void time(Question question, int callers) throws IOException {
-    List<List<WorkItem>> calls = new ArrayList<>();
-    for (int from = 0; from < Math.min(DIFFERENT, queries.length); from += question.batch()) {
-      calls.add(items(question, from));
-    }
-    Workload task = task(calls.get(0).get(0), question);
-    warmUp(calls, WARM_UP_AGAIN * context.options().seconds());
-    Predictions before = predictions();
-    double[] samples = Callers.time(executor, calls, callers, 0.5 * context.options().seconds());
-    Predictions own = predictions().since(before);
-    if (own.calls() == 0) {
-      own = Predictions.of(samples, costs.nanos(plan, task));
-    }
-    double count = own.calls();
-    Map<String, Object> row =
-        row(costs.form(plan, task), question, Samples.median(samples), own.nanos() / count);
-    row.put("callers", callers);
-    row.put("within_factor_2", Samples.round(own.close() / count, 3));
-    context.fragment().add("plans", row);
-    context.say("%s", row);
-  }
-
-  /**
-   * How well calls of a plan were predicted.
-   *
-   * @param nanos predicted time of all calls
-   * @param close calls that took from half to twice the predicted time
-   */
-  private record Predictions(long calls, double nanos, long close) {
-
-    /** Returns the prediction of calls that were all predicted alike. */
-    static Predictions of(double[] samples, double predicted) {
-      long close =
-          Arrays.stream(samples)
-              .filter(nanos -> nanos <= FACTOR * predicted && nanos >= predicted / FACTOR)
-              .count();
-      return new Predictions(samples.length, predicted * samples.length, close);
-    }
-
-    Predictions since(Predictions before) {
-      return new Predictions(calls - before.calls, nanos - before.nanos, close - before.close);
-    }
-  }
-
-  /** Returns what the executor has counted of the plan. */
-  private Predictions predictions() {
-    if (executor instanceof GpuExecutor == false) {
-      return new Predictions(0, 0, 0);
-    }
-    GpuStatistics counted = ((GpuExecutor) executor).statistics();
-    String name = plan.statisticsName();
-    String shares = "plan_percent_" + name;
-    return new Predictions(
-        counted.counter("plan_calls", name),
-        1e3 * counted.counter("plan_predicted_micros", name),
-        counted.counter(shares, "up_to_100") + counted.counter(shares, "up_to_200"));
   }
 
   private long answered() {

@@ -148,8 +148,7 @@ public final class Suite {
                 "dev.vamana.cuda.SanitizedListTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
-    stages.put("plan-fit", new PlanFitStage(PlanFitStage.Part.FIT));
-    stages.put("plan-load", new PlanFitStage(PlanFitStage.Part.LOAD));
+    stages.put("plan-fit", new PlanFitStage());
     stages.put(ReportStage.NAME, new ReportStage());
     return stages;
   }
