@@ -179,7 +179,11 @@ public final class GraphAssembly implements AutoCloseable {
   public void close() throws IOException {
     forgetExisting();
     if (allocation != null && allocation.cancel(false) == false) {
-      awaitRows();
+      try {
+        awaitRows();
+      } catch (IOException | RuntimeException e) {
+        // there are no rows to free, and the build has failed already
+      }
     }
     if (rows != null) {
       rows.close();

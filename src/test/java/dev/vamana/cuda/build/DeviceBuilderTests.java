@@ -393,24 +393,26 @@ public class DeviceBuilderTests extends LuceneTestCase {
 
   public void testAbortedBuildsEnd() throws IOException {
     List<float[]> vectors = GraphChecks.clustered(random(), 1_000, 8, 9);
-    int last = random().nextInt(20);
-    AtomicInteger checks = new AtomicInteger();
-    MergePolicy.MergeAbortedException aborted = new MergePolicy.MergeAbortedException("aborted");
-    GraphTask task =
-        GraphChecks.task(
-            GraphChecks.floats(vectors),
-            EUCLIDEAN,
-            parameters(8, 2),
-            null,
-            Workers.callingThread(),
-            () -> {
-              if (checks.getAndIncrement() >= last) {
-                throw aborted;
-              }
-            });
-    try (Builder builder = new Builder()) {
-      assertSame(aborted, expectThrows(IOException.class, () -> builder.build(task)));
-      assertEquals(0, builder.used.get());
+    for (int i = 0; i < 20; i++) {
+      int last = i;
+      AtomicInteger checks = new AtomicInteger();
+      MergePolicy.MergeAbortedException aborted = new MergePolicy.MergeAbortedException("aborted");
+      GraphTask task =
+          GraphChecks.task(
+              GraphChecks.floats(vectors),
+              EUCLIDEAN,
+              parameters(8, 2),
+              null,
+              Workers.callingThread(),
+              () -> {
+                if (checks.getAndIncrement() >= last) {
+                  throw aborted;
+                }
+              });
+      try (Builder builder = new Builder()) {
+        assertSame(aborted, expectThrows(IOException.class, () -> builder.build(task)));
+        assertEquals(0, builder.used.get());
+      }
     }
   }
 
