@@ -21,7 +21,7 @@ public final class ClearCacheResponse extends ShardsResponse<ShardCleared> {
 
   /** Reads what {@link #writeTo} wrote. */
   public ClearCacheResponse(StreamInput in) throws IOException {
-    super(in, ShardCleared::new);
+    super(in, ShardCleared::read);
   }
 
   /** Bytes of device memory that are freed, at once or when the launches that use them end. */

@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.gpu;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
 import org.elasticsearch.cluster.routing.ShardRouting;
 import org.elasticsearch.common.io.stream.StreamInput;
@@ -17,12 +18,14 @@ import org.elasticsearch.xcontent.XContentBuilder;
  */
 record ShardCleared(ShardRouting routing, int segments, long freedBytes) implements ShardResult {
 
-  ShardCleared(StreamInput in) throws IOException {
-    this(new ShardRouting(in), in.readVInt(), in.readVLong());
+  static ShardCleared read(StreamInput in) throws IOException {
+    WireVersion.read(in);
+    return new ShardCleared(new ShardRouting(in), in.readVInt(), in.readVLong());
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
+    WireVersion.write(out);
     routing.writeTo(out);
     out.writeVInt(segments);
     out.writeVLong(freedBytes);

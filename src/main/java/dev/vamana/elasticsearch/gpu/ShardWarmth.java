@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.elasticsearch.monitor.segments.SegmentReport;
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
 import java.util.List;
 import org.elasticsearch.cluster.routing.ShardRouting;
@@ -21,12 +22,15 @@ record ShardWarmth(ShardRouting routing, List<SegmentReport> segments, boolean t
     segments = List.copyOf(segments);
   }
 
-  ShardWarmth(StreamInput in) throws IOException {
-    this(new ShardRouting(in), in.readCollectionAsList(SegmentReport::new), in.readBoolean());
+  static ShardWarmth read(StreamInput in) throws IOException {
+    WireVersion.read(in);
+    return new ShardWarmth(
+        new ShardRouting(in), in.readCollectionAsList(SegmentReport::new), in.readBoolean());
   }
 
   @Override
   public void writeTo(StreamOutput out) throws IOException {
+    WireVersion.write(out);
     routing.writeTo(out);
     out.writeCollection(segments);
     out.writeBoolean(timedOut);

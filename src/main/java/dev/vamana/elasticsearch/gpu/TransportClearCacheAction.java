@@ -33,7 +33,7 @@ public final class TransportClearCacheAction
       ProjectResolver projects,
       IndexNameExpressionResolver names) {
     super(
-        new Messages<>(TYPE, ClearCacheRequest::new, ShardCleared::new, ClearCacheResponse::new),
+        new Messages<>(TYPE, ClearCacheRequest::new, ShardCleared::read, ClearCacheResponse::new),
         cluster,
         transport,
         indices,

@@ -59,7 +59,7 @@ public final class TransportWarmupAction
       IndexNameExpressionResolver names,
       DamagedFiles damaged) {
     super(
-        new Messages<>(TYPE, WarmupRequest::new, ShardWarmth::new, WarmupResponse::new),
+        new Messages<>(TYPE, WarmupRequest::new, ShardWarmth::read, WarmupResponse::new),
         cluster,
         transport,
         indices,

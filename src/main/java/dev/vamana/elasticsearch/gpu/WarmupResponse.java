@@ -23,7 +23,7 @@ public final class WarmupResponse extends ShardsResponse<ShardWarmth> {
 
   /** Reads what {@link #writeTo} wrote. */
   public WarmupResponse(StreamInput in) throws IOException {
-    super(in, ShardWarmth::new);
+    super(in, ShardWarmth::read);
   }
 
   /** The reports on the segments of all copies that answered. */

@@ -141,13 +141,13 @@ public class ResidencyMessagesTests extends LuceneTestCase {
   public void testResultsSurviveTheWire() throws IOException {
     for (int i = 0; i < 100; i++) {
       ShardWarmth warmth = warmth(random());
-      assertEquals(warmth, copy(warmth, ShardWarmth::new));
+      assertEquals(warmth, copy(warmth, ShardWarmth::read));
       ShardCleared cleared =
           new ShardCleared(
               warmth.routing(),
               random().nextInt(100),
               random().nextLong() & (Long.MAX_VALUE >>> 8));
-      assertEquals(cleared, copy(cleared, ShardCleared::new));
+      assertEquals(cleared, copy(cleared, ShardCleared::read));
       List<DefaultShardOperationFailedException> failures =
           random().nextBoolean()
               ? List.of()
