@@ -134,7 +134,6 @@ public final class DeviceCall {
         packer.close();
         planner.close();
       }
-      long since = System.nanoTime();
       answerOnCpu();
       counted.answeredOnCpu();
       while (walks.isEmpty() == false) {
