@@ -25,7 +25,6 @@ public abstract class Ticket {
   private final AtomicInteger state = new AtomicInteger(QUEUED);
   private GpuException failure;
   private long submitted;
-  private long ended;
 
   /**
    * Makes a ticket of the calling thread, which waits for it.
@@ -92,11 +91,6 @@ public abstract class Ticket {
     return failure;
   }
 
-  /** Returns the nanoseconds from submission to end. Valid once {@link #done}. */
-  public final long nanos() {
-    return ended - submitted;
-  }
-
   /**
    * Returns the result of item {@code i}. Valid once {@link #done} without failure.
    *
@@ -153,7 +147,6 @@ public abstract class Ticket {
     try {
       release();
     } finally {
-      ended = System.nanoTime();
       if (state.compareAndSet(RUNNING, DONE)) {
         LockSupport.unpark(waiter);
       } else {
