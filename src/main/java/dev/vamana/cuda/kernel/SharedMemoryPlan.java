@@ -2,8 +2,7 @@ package dev.vamana.cuda.kernel;
 
 /**
  * The kernel and shared-memory size for a walk shape on a device: where the distance table is, and
- * how many visited nodes are remembered. docs/internals/gpu-shared-memory.md lists the resulting
- * plans.
+ * how many visited nodes are remembered.
  *
  * <p>Shared memory limits how many blocks a multiprocessor runs at once. A walk mostly waits for
  * memory, so more blocks mean more throughput. A table in half precision is chosen if it makes room
