@@ -114,7 +114,6 @@ public class GpuExecutorTests extends GpuTestCase {
     }
   }
 
-  /** A bitset is copied once for all items of a call, and only if many look into it. */
   /** Live documents and a filter that repeats are copied once, not for each call. */
   public void testBitsStayOnTheDevice() throws IOException {
     int size = 2000;

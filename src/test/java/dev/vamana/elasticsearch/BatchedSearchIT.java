@@ -288,7 +288,6 @@ public class BatchedSearchIT {
         part * COUNT / 3, (part + 1) * COUNT / 3);
   }
 
-  /** Progress is seen from outside, and a cancelled request ends early and leaves nothing open. */
   /** Returns the heap that ids of both nodes take. */
   private static long idBytes() throws IOException {
     Map<?, ?> nodes = (Map<?, ?>) first.client().get("/_vamana/nodes/stats/memory").get("nodes");

@@ -312,7 +312,7 @@ public class SimulatedGpuIT {
   }
 
   private static long counter(RunningNode node, String... path) throws IOException {
-    Object value = NodeClient.at(stats(node), path);
+    Object value = NodeClient.at(stats(node), (Object[]) path);
     return value == null ? 0 : ((Number) value).longValue();
   }
 
@@ -321,7 +321,6 @@ public class SimulatedGpuIT {
         .values().stream().mapToLong(value -> ((Number) value).longValue()).sum();
   }
 
-  /** Readers are closed a moment after the index is deleted. */
   /** Waits for the self-test, during which the CPU builds and searches. */
   private static void awaitUsable(RunningNode node) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
@@ -330,6 +329,7 @@ public class SimulatedGpuIT {
     }
   }
 
+  /** Readers are closed a moment after the index is deleted. */
   private static long awaitUsed(RunningNode node, String name, long least) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
     long value = counter(node, "memory", name, "used_in_bytes");
