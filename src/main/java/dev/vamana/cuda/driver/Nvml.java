@@ -4,7 +4,6 @@ import com.sun.jna.Memory;
 import com.sun.jna.NativeLibrary;
 import com.sun.jna.Pointer;
 import com.sun.jna.ptr.IntByReference;
-import com.sun.jna.ptr.LongByReference;
 import com.sun.jna.ptr.PointerByReference;
 import java.io.Closeable;
 import java.nio.charset.StandardCharsets;
@@ -92,14 +91,6 @@ public final class Nvml implements Closeable {
     return ask("nvmlDeviceGetPowerUsage", device, power)
         ? OptionalInt.of(power.getValue())
         : OptionalInt.empty();
-  }
-
-  /** Energy consumed since the driver was loaded, in millijoules. */
-  public OptionalLong energyMillijoules() {
-    LongByReference energy = new LongByReference();
-    return ask("nvmlDeviceGetTotalEnergyConsumption", device, energy)
-        ? OptionalLong.of(energy.getValue())
-        : OptionalLong.empty();
   }
 
   /** Temperature of the chip in degrees Celsius. */
