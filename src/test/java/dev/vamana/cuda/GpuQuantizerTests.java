@@ -272,7 +272,7 @@ public class GpuQuantizerTests extends GpuTestCase {
                 FaultyDriver.Operation.STREAM,
                 FaultyDriver.Operation.SYNCHRONIZE));
     Collections.shuffle(operations, random());
-    for (FaultyDriver.Operation operation : operations.subList(0, 3)) {
+    for (FaultyDriver.Operation operation : operations.subList(0, 2)) {
       boolean lose = random().nextInt(4) == 0;
       GpuException.Kind kind =
           lose

@@ -260,7 +260,7 @@ public class WalkTests extends KernelTestCase {
    * floats, and need no raw vectors. Other queries are answered as over other copies.
    */
   public void testWholeCopiesNeedNoReranking() throws IOException {
-    for (int round = 0; round < 100; round++) {
+    for (int round = 0; round < 30; round++) {
       GeneratedSegment segment =
           new GeneratedSegment(
               random(),
