@@ -202,32 +202,6 @@ public class GpuSuiteTests extends LuceneTestCase {
         names(compareDevices(lists)));
   }
 
-  public void testSeveralDevicesAreCompared() throws Exception {
-    List<Map<String, Object>> rows =
-        compareDevices(VamanaParameters.DEFAULT.withGraph(16, 32, 1.2f).withThresholds(0, 0));
-    assertEquals(
-        List.of(
-            "batch, 8 segments 1 exact",
-            "batch, 8 segments 2 exact",
-            "batch, 8 segments 1 exact-float16",
-            "batch, 8 segments 2 exact-float16",
-            "batch, 8 segments 1 exact-int8",
-            "batch, 8 segments 2 exact-int8",
-            "batch, 8 segments 1 in-memory",
-            "batch, 8 segments 2 in-memory",
-            "batch, 8 segments 1 mapped-graph",
-            "batch, 8 segments 2 mapped-graph",
-            "batch, 8 segments 1 host-fetch",
-            "batch, 8 segments 2 host-fetch",
-            "limit of six tenths of all, 8 segments 1 exact",
-            "limit of six tenths of all, 8 segments 2 exact",
-            "lost, 8 segments 2 exact"),
-        names(rows));
-    assertTrue(((Number) rows.get(12).get("segments_resident")).intValue() < 8);
-    assertEquals(8, rows.get(13).get("segments_resident"));
-    assertEquals(0, rows.get(14).get("failed"));
-  }
-
   public void testGraphsAreBuiltAndCompared() throws Exception {
     Path home = createTempDir();
     Supplier<CudaDriver> drivers = () -> new SimulatedDriver(HostKernels.load(), 1L << 30, false);
