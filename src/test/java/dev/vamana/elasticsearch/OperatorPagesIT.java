@@ -49,7 +49,7 @@ public class OperatorPagesIT {
           Map.entry("tuning.md", 2),
           Map.entry("examples.md", 8),
           Map.entry("statistics.md", 4),
-          Map.entry("openmetrics.md", 5),
+          Map.entry("openmetrics.md", 4),
           Map.entry("segments.md", 4),
           Map.entry("codebooks.md", 12),
           Map.entry("warmup.md", 3),

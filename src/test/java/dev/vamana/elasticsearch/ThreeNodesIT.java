@@ -262,9 +262,7 @@ public class ThreeNodesIT {
       assertEquals("ready", NodeClient.at(stats, "state", "state"));
       items =
           ((List<?>) stats.get("devices"))
-              .stream()
-                  .map(each -> ((Number) NodeClient.at(each, "counters", "items")).longValue())
-                  .toList();
+              .stream().map(each -> ((Number) NodeClient.at(each, "items")).longValue()).toList();
     }
     assertTrue(SimulatedGpuNode.onDevice(nodes[GPU]) > 0);
   }

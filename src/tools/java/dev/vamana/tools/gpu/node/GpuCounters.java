@@ -26,9 +26,9 @@ record GpuCounters(String state, String reason, Map<?, ?> gpu) {
         (String) NodeClient.at(shown, "state", "reason"),
         Map.of(
             "items_by_placement",
-            NodeClient.at(shown, "executor", "items", "by_placement"),
+            some(NodeClient.at(shown, "executor", "items", "by_placement")),
             "items_on_cpu",
-            NodeClient.at(shown, "executor", "items", "on_cpu"),
+            some(NodeClient.at(shown, "executor", "items", "on_cpu")),
             "launches",
             some(NodeClient.at(shown, "executor", "launches"), "count", "wait_in_millis"),
             "plans",
