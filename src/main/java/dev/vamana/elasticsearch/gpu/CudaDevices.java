@@ -237,9 +237,11 @@ public final class CudaDevices implements GpuDevices {
           case DevicesExecutor gpus -> gpus.statistics();
           default -> List.of();
         };
-    DeviceStatistics statistics = new DeviceStatistics("", residency);
+    ResidencyOptions limits = residency;
     return all.stream()
-        .map(device -> new DeviceStats(statistics.withLimits(device), read(device.device())))
+        .map(
+            device ->
+                new DeviceStats(DeviceStatistics.withLimits(device, limits), read(device.device())))
         .toList();
   }
 

@@ -27,7 +27,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
         enabled,
         device.usable() ? GpuStats.State.READY : GpuStats.State.FAILED,
         device.reason(),
-        withLimits(device).counters());
+        withLimits(device, residency).counters());
   }
 
   /**
@@ -39,7 +39,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
   GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance, long pinned) {
     SortedMap<String, SortedMap<String, Long>> sums = new TreeMap<>();
     for (GpuStatistics device : devices) {
-      withLimits(device)
+      withLimits(device, residency)
           .counters()
           .forEach(
               (group, counters) -> {
@@ -70,7 +70,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
   }
 
   /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
-  GpuStatistics withLimits(GpuStatistics statistics) {
+  static GpuStatistics withLimits(GpuStatistics statistics, ResidencyOptions residency) {
     if (residency == null || statistics.usable() == false) {
       return statistics;
     }

@@ -3,7 +3,6 @@ package dev.vamana.elasticsearch.index;
 import dev.vamana.codec.IndexType;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 import java.util.TreeSet;
 import org.apache.logging.log4j.LogManager;
 import org.apache.logging.log4j.Logger;
@@ -37,26 +36,28 @@ public final class SettingsWithoutEffect implements IndexEventListener {
   /** Returns a sentence for each setting without effect, in the order of their names. */
   static List<String> of(Settings settings) {
     List<String> sentences = new ArrayList<>();
-    boolean optedIn = VamanaSettings.ENABLED.exists(settings);
-    boolean lists = VamanaSettings.TYPE.get(settings) == IndexType.IVF;
-    Set<String> keys = new TreeSet<>(settings.keySet());
-    for (String key : keys) {
-      if (VamanaSettings.isOfNewSegments(key) == false) {
-        continue;
-      }
-      String missing =
-          optedIn == false
-              ? "without [" + VamanaSettings.ENABLED.getKey() + "]"
-              : lists && VamanaSettings.isOfGraphs(key)
-                  ? "with [" + VamanaSettings.TYPE.getKey() + "] [ivf]"
-                  : lists == false && key.equals(VamanaSettings.CODES.getKey())
-                      ? "unless [" + VamanaSettings.TYPE.getKey() + "] is [ivf]"
-                      : null;
+    for (String key : new TreeSet<>(settings.keySet())) {
+      String missing = VamanaSettings.isOfNewSegments(key) ? missing(key, settings) : null;
       if (missing != null) {
         sentences.add(
             "setting [" + key + "] is [" + settings.get(key) + "], but has no effect " + missing);
       }
     }
     return sentences;
+  }
+
+  /** Returns why a setting has no effect, or null if it has one. */
+  private static String missing(String key, Settings settings) {
+    if (VamanaSettings.ENABLED.exists(settings) == false) {
+      return "without [" + VamanaSettings.ENABLED.getKey() + "]";
+    }
+    boolean lists = VamanaSettings.TYPE.get(settings) == IndexType.IVF;
+    if (lists && VamanaSettings.isOfGraphs(key)) {
+      return "with [" + VamanaSettings.TYPE.getKey() + "] [ivf]";
+    }
+    if (lists == false && key.equals(VamanaSettings.CODES.getKey())) {
+      return "unless [" + VamanaSettings.TYPE.getKey() + "] is [ivf]";
+    }
+    return null;
   }
 }

@@ -53,10 +53,10 @@ public record Trouble(Kind kind, String subject, String message) {
     /** Why it is so. */
     public final String cause;
 
-    /** What to do. */
+    /** Step that an operator takes against the trouble. */
     public final String action;
 
-    /** What follows for users. */
+    /** Effect on searches. */
     public final String impact;
 
     Kind(String cause, String action, String impact) {

@@ -87,7 +87,7 @@ final class QueryVectorsParser {
   /**
    * Reads a vector.
    *
-   * @param most most dimensions; those of the first vector for all others, which have as many
+   * @param most most dimensions of the first vector; for later vectors its number of dimensions
    */
   private float[] vector(int index, int most) throws IOException {
     float[] vector = new float[index == 0 ? Math.min(128, most) : most];

@@ -94,6 +94,11 @@ final class HitsBuilder {
             .filter(index -> index != null)
             .distinct()
             .toArray(String[]::new);
+    List<String> names = Arrays.asList(indices);
+    int[] indexOfShard =
+        shards.stream()
+            .mapToInt(shard -> shard == null ? -1 : names.indexOf(shard.target().getIndex()))
+            .toArray();
     int[] indexOf = indices.length > 1 ? new int[merged.docs().length] : null;
     int[] ends = new int[merged.ends().length];
     String[] ids = new String[merged.docs().length];
@@ -108,7 +113,7 @@ final class HitsBuilder {
         ids[count] = shard.docs().ids()[shard.position(merged.docs()[i])];
         scores[count] = merged.scores()[i];
         if (indexOf != null) {
-          indexOf[count] = Arrays.asList(indices).indexOf(shard.target().getIndex());
+          indexOf[count] = indexOfShard[merged.shards()[i]];
         }
         count++;
       }

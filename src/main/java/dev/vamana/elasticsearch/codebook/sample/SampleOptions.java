@@ -8,7 +8,7 @@ import dev.vamana.pq.SubspaceLayout;
  * @param space the vectors that the codebook is for
  * @param subspaces length of a code in bytes, 0 to derive it from the dimension
  * @param sampleSize most vectors to train on
- * @param minDocuments number of vectors, over all nodes, from which training starts
+ * @param minDocuments number of vectors that a node has to see before it trains
  */
 public record SampleOptions(VectorSpace space, int subspaces, int sampleSize, int minDocuments) {
 

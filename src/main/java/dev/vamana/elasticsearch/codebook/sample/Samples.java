@@ -92,8 +92,8 @@ public final class Samples implements ClusterStateListener {
   }
 
   /**
-   * Begins the samples of codebooks that are fed now, and drops those that no pipeline feeds any
-   * more or that pipelines feed with other options.
+   * Begins a sample for each codebook that a pipeline feeds now. Drops a sample whose codebook no
+   * pipeline feeds any more, or feeds with other options.
    *
    * @param fed the options of each codebook in the stored pipelines
    */
@@ -116,7 +116,7 @@ public final class Samples implements ClusterStateListener {
 
   /**
    * The options of each codebook in the stored pipelines. If processors of a codebook have
-   * different options, those of the pipeline whose id sorts first count.
+   * different options, the pipeline whose id sorts first decides.
    */
   static Map<String, SampleOptions> fed(ClusterState state) {
     Map<String, SampleOptions> fed = new HashMap<>();

@@ -7,7 +7,7 @@ import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
 /**
- * Searches whose recall is one figure: those of a field that want about as many hits.
+ * Searches of a field that want about as many hits. Their recall is one figure.
  *
  * @param field name of the field
  * @param k most hits of such a search: a power of ten

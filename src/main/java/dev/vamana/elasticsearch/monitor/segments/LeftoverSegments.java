@@ -48,8 +48,8 @@ public final class LeftoverSegments {
   }
 
   /**
-   * Whether to look at the segments of an index. Not at those of a partially mounted snapshot:
-   * Elasticsearch opens their files for each search, and reads them from the repository.
+   * Whether to look at the segments of an index. A partially mounted snapshot is left out, because
+   * Elasticsearch opens its files for each search and reads them from the repository.
    */
   static boolean looksAt(Settings settings) {
     return settings.getAsBoolean("index.vamana.enabled", false) == false

@@ -13,7 +13,7 @@ import org.elasticsearch.common.io.stream.StreamInput;
 import org.elasticsearch.common.io.stream.StreamOutput;
 import org.elasticsearch.common.io.stream.Writeable;
 
-/** What all copies of shards that answered tell of their vector fields. */
+/** The vector fields of all copies of shards that answered. */
 public final class SegmentsResponse extends BaseBroadcastResponse {
   private final List<OfShard> shards;
 

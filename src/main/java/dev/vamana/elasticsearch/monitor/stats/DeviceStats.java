@@ -19,7 +19,7 @@ public record DeviceStats(GpuStatistics statistics, Map<String, Object> sensors)
     Objects.requireNonNull(sensors, "sensors");
   }
 
-  /** The members of an entry of the section {@code devices}, without those that are counters. */
+  /** The device, for an entry of the section {@code devices}; counters are added elsewhere. */
   Map<String, Object> described() {
     DeviceInfo device = statistics.device();
     Map<String, Object> described = new LinkedHashMap<>();

@@ -47,7 +47,7 @@ public record GpuStats(
     return values == null ? 0 : values.getOrDefault(name, 0L);
   }
 
-  /** The members of the section {@code state}, without those that are counters. */
+  /** The state of the GPU, for the section {@code state}; counters are added elsewhere. */
   Map<String, Object> state() {
     Map<String, Object> state = new LinkedHashMap<>();
     state.put("enabled", enabled);

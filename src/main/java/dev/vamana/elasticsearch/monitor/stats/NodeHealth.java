@@ -34,9 +34,10 @@ public final class NodeHealth {
   }
 
   /**
-   * What is wrong now, with a node whose statistics are these.
+   * Lists what is wrong with the node now.
    *
-   * @param recall the section of this name
+   * @param gpu the node's statistics of the GPU
+   * @param recall the node's section {@code recall}
    */
   public List<Trouble> troubles(GpuStats gpu, Map<String, Object> recall) {
     List<Trouble> all = new ArrayList<>(damaged.troubles());
