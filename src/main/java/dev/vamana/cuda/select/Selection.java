@@ -1,7 +1,7 @@
 package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.SelectLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import java.io.Closeable;

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
-import dev.vamana.cuda.kernel.KMeansSizes;
-import dev.vamana.cuda.kernel.KMeansStateLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansStateLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;

@@ -1,7 +1,7 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
 import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;

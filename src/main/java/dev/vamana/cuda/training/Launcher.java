@@ -1,8 +1,8 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
-import dev.vamana.cuda.kernel.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.HashMap;

@@ -13,7 +13,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.RotatedComponentLayout;
+import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
