@@ -141,11 +141,14 @@ final class OpenGpu implements Gpu {
             options,
             GpuOptions.DEFAULT
                 .withWorkers(workers)
-                .withSelfTest(0)
+                .withTimes(times -> times.selfTest(0))
                 .withBatches(batches)
                 .withPlans(plans)
-                .withLeastGraph(GpuOptions.LEAST_GRAPH)
-                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
+                .withLeast(GpuOptions.LEAST_TRAINING, GpuOptions.LEAST_GRAPH)
+                .withTimes(
+                    times ->
+                        times.retry(
+                            TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2))),
             new Told());
     return new OpenGpu(current, executor, threads, placement, batches, plans, deviceMemory);
   }
