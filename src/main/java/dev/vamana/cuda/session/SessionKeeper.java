@@ -220,7 +220,7 @@ public final class SessionKeeper implements Runnable {
 
   @Override
   public void run() {
-    long wait = options.firstRetryNanos();
+    long wait = options.times().firstRetry();
     long openedAt = System.nanoTime();
     try {
       proveFirst();
@@ -229,8 +229,8 @@ public final class SessionKeeper implements Runnable {
         if (broken == null) {
           return;
         }
-        if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
-          wait = options.firstRetryNanos();
+        if (System.nanoTime() - openedAt > options.times().maxRetry()) {
+          wait = options.times().firstRetry();
         }
         long millis = wait / NANOS_PER_MILLI;
         told(() -> listener.lost(failure, millis));
@@ -240,7 +240,7 @@ public final class SessionKeeper implements Runnable {
           if (pause(wait) == false) {
             return;
           }
-          wait = Math.min(2 * wait, options.maxRetryNanos());
+          wait = Math.min(2 * wait, options.times().maxRetry());
           opened = attempt(wait);
         }
         openedAt = System.nanoTime();

@@ -2,10 +2,10 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.Reads;
-import dev.vamana.cuda.kernel.ResultLayout;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.WalkShape.Reads;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
