@@ -6,6 +6,7 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.call.CallPlanner;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.Families;
@@ -470,7 +471,7 @@ public final class GpuExecutor implements SearchExecutor {
       now.put("launches_in_flight", (long) session.walks.inFlight());
       now.put("items_pending", session.walks.pending());
       now.put("staging_bytes", session.walks.stagingUsed());
-      now.put("staging_limit_bytes", keeper.options().batches().stagingBytes());
+      now.put("staging_limit_bytes", BatchOptions.STAGING_BYTES);
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);
