@@ -62,7 +62,7 @@ import org.apache.lucene.index.SegmentWriteState;
  *
  * <ul>
  *   <li>array[array[<b>float</b>]] for each list D components of its centroid, rotated ({@link
- *       dev.vamana.ivf.Rotation}).
+ *       dev.vamana.ivf.Rotation}) unless codes are product quantization codes.
  *   <li>the table, for each list: <b>int32</b> number n of its vectors; <b>float</b> root of their
  *       mean squared distance to the centroid; <b>float</b> squared norm of the centroid;
  *       <b>int32</b> 0.
@@ -81,14 +81,13 @@ import org.apache.lucene.index.SegmentWriteState;
  *       order from the lowest byte on and 0 behind the last; there are no tails. Ordinals of a list
  *       ascend. Numbers are in two's complement; their sign bit is the opposite of the head's bit.
  *   <li>since version 3, behind the lists of product quantization codes: array[<b>float</b>] the
- *       codebook of rotated residuals, subspace-major ({@link dev.vamana.pq.Codebook}), then for
- *       each block of subspaces the rows of its rotation's square matrix ({@code
- *       dev.vamana.ivf.BlockRotation}), by which row vectors are multiplied from the left.
+ *       codebook of residuals, subspace-major ({@link dev.vamana.pq.Codebook}).
  * </ul>
  *
- * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.
- * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder} and
- * {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and error.
+ * <p>The residual of a vector is what is left of it without its list's centroid, rotated as that
+ * is. Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
+ * and {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and
+ * error.
  *
  * <h2>.veq (product quantization)</h2>
  *

@@ -37,7 +37,7 @@ public class RotationTests extends IvfTestCase {
     for (int i = 0; i < 10; i++) {
       int dimension = 1 + random().nextInt(i == 0 ? 4096 : 900);
       Rotation rotation = new Rotation(dimension, random().nextLong());
-      VectorRotation.Together together = rotation.together();
+      RotationTogether together = rotation.together();
       // the second call finds rows that the first has left
       for (int call = 0; call < 2; call++) {
         int count = 1 + random().nextInt(together.most());

@@ -2,7 +2,6 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
-import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
@@ -197,11 +196,8 @@ record PlacementPlan(
   }
 
   private static long rotationBytes(ListShape lists) {
-    int bytes =
-        lists.kind().isRabitq()
-            ? Rotation.rounds(lists.dimension()) * Float.BYTES
-            : RotatedComponentLayout.BYTES;
-    return (long) lists.padded() * bytes;
+    int rounds = lists.kind().isRabitq() ? Rotation.rounds(lists.dimension()) : 0;
+    return (long) rounds * lists.padded() * Float.BYTES;
   }
 
   private static final class Layout {

@@ -13,7 +13,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -103,7 +102,7 @@ final class OpenGpu implements Gpu {
       long rotation =
           shape.kind().isRabitq()
               ? (long) Rotation.rounds(shape.dimension()) * shape.padded() * Float.BYTES
-              : (long) shape.padded() * RotatedComponentLayout.BYTES;
+              : 0;
       long codebook = shape.subspaces() == 0 ? 0 : codebookBytes(shape);
       bytes += segment.lists().region().length() + starts + rotation + codebook + BESIDE_LISTS;
     }
