@@ -122,7 +122,7 @@ final class ChunkReading {
     WorkResult result = result(read, cancelled[index]);
     if (read.fault() != null
         || read.approximate()
-        || (decisions[index].choice().plan() == Plan.GRAPH
+        || (decisions[index].plan() == Plan.GRAPH
             && CpuExecutor.mayMissHits(batch.get(index), result))) {
       found[i] = read;
       return;

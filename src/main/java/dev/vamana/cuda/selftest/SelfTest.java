@@ -268,7 +268,7 @@ public final class SelfTest {
       WorkItem.Terms terms = items.get(0).terms();
       ScanTicket.Job job =
           new ScanTicket.Job(
-              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k(), 0);
+              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
       ScanTicket ticket =
           new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
       lanes.scans.submit(ticket);
