@@ -185,27 +185,6 @@ public class LostCopyTests extends RandomizedTest {
     }
   }
 
-  /** What a search takes that was repeated is what a search takes that was not. */
-  @Test
-  public void testChargeOfARepeatedSearch() {
-    boolean idsOnly = randomBoolean();
-    CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);
-    // so that the copies that answer are the same ones
-    for (int shard = 0; shard < SHARDS; shard++) {
-      copies.refuse.add(node(shard, 0));
-    }
-    copies.run(breaker, idsOnly);
-    final long once = breaker.getUsed();
-    assertNothingLeft(breaker);
-    copies.refuse.clear();
-    for (int shard = 0; shard < SHARDS; shard++) {
-      copies.lost.put(node(shard, 0), randomLoss());
-    }
-    copies.run(breaker, idsOnly);
-    assertEquals(once, breaker.getUsed());
-    assertNothingLeft(breaker);
-  }
-
   /** A shard without a copy that answers fails, and only this shard. */
   @Test
   public void testAllCopiesOfAShardAreLost() {
@@ -223,20 +202,6 @@ public class LostCopyTests extends RandomizedTest {
     copies.allowPartial = false;
     copies.run(breaker, randomBoolean());
     assertTrue(copies.failure.toString(), copies.failure instanceof SearchPhaseExecutionException);
-    assertNothingLeft(breaker);
-  }
-
-  @Test
-  public void testAllCopiesAreLost() {
-    for (int shard = 0; shard < SHARDS; shard++) {
-      copies.lost.put(node(shard, 0), randomLoss());
-      copies.lost.put(node(shard, 1), randomLoss());
-    }
-    CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);
-    copies.run(breaker, randomBoolean());
-    assertTrue(copies.failure.toString(), copies.failure instanceof SearchPhaseExecutionException);
-    assertEquals(2 * SHARDS, new HashSet<>(copies.asked).size());
-    assertEquals(2 * SHARDS, copies.asked.size());
     assertNothingLeft(breaker);
   }
 
