@@ -1,7 +1,7 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceRows;
