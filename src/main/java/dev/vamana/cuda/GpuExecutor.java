@@ -6,6 +6,7 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.call.CallPlanner;
 import dev.vamana.cuda.call.DeviceCall;
 import dev.vamana.cuda.call.Families;
@@ -480,17 +481,20 @@ public final class GpuExecutor implements SearchExecutor {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     groups.put("segments_ahead", ahead.totals());
+    boolean testing = keeper.isTesting(); // asked before the reason, which changes first
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());
-      return new GpuStatistics(false, keeper.reason(), device, groups);
+      GpuStatistics.State state =
+          testing ? GpuStatistics.State.TESTING : GpuStatistics.State.FAILED;
+      return new GpuStatistics(state, keeper.reason(), device, groups);
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
       now.put("launches_in_flight", (long) session.walks.inFlight());
       now.put("items_pending", session.walks.pending());
       now.put("staging_bytes", session.walks.stagingUsed());
-      now.put("staging_limit_bytes", keeper.options().batches().stagingBytes());
+      now.put("staging_limit_bytes", BatchOptions.STAGING_BYTES);
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);
@@ -498,7 +502,7 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
-    return new GpuStatistics(true, null, device, groups);
+    return new GpuStatistics(GpuStatistics.State.READY, null, device, groups);
   }
 
   /** Waits for running searches and frees all resources. */

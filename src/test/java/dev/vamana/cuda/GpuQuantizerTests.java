@@ -313,7 +313,8 @@ public class GpuQuantizerTests extends GpuTestCase {
         }
         assertEquals(1, told.size());
         // and again: it works now, and what fails is counted but not told of again
-        assertNotNull(engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER));
+        float[] again = engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER);
+        assertNotNull(operation + ": " + executor.statistics(), again);
         try (PqEngine.Encoder device = engine.encoder(trained, SIZE, workers, AbortCheck.NEVER)) {
           byte[] actual = new byte[codes.length];
           assertTrue(device.encode(source, SIZE, actual));

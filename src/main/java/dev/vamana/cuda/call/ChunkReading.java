@@ -71,7 +71,7 @@ final class ChunkReading {
    * counts all.
    */
   void finish(WalkLane lane, ExecutorCounters counters) {
-    if (lane.read(left, (from, to) -> read(from, to, true)) == false) {
+    if (lane.read(left, (from, to, worker) -> read(from, to, true)) == false) {
       read(0, left, true);
     }
     left = 0;

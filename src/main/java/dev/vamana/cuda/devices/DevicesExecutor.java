@@ -280,7 +280,7 @@ public final class DevicesExecutor implements SearchExecutor {
       routed.put("items", member.items());
       routed.put("segments", placements.segments(member));
       groups.put("routed", Collections.unmodifiableSortedMap(routed));
-      all.add(new GpuStatistics(own.usable(), own.reason(), own.device(), groups));
+      all.add(new GpuStatistics(own.state(), own.reason(), own.device(), groups));
     }
     return all;
   }

@@ -224,7 +224,7 @@ public final class SelfTest {
             numbers(items),
             items,
             Collections.nCopies(items.size(), held));
-    FetchOptions options = FetchOptions.defaults(1, lanes.driver.device().totalBytes());
+    FetchOptions options = FetchOptions.of(1, lanes.driver.device().totalBytes());
     // the ticket has the failure, too
     FetchLane lane =
         new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});

@@ -153,6 +153,11 @@ public final class SessionKeeper implements Runnable {
     return reason;
   }
 
+  /** Whether the first session is still being tested. */
+  public boolean isTesting() {
+    return firstTested.getCount() > 0;
+  }
+
   /** Returns the reason under which searches count while there is no session. */
   public FallbackReason absence() {
     return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;

@@ -80,7 +80,7 @@ final class ConcurrentStage implements Stage {
             context.say("%s: left out, segments of this size have no codes", lane.name());
             continue;
           }
-          BatchOptions batches = context.options().batching();
+          BatchOptions batches = BatchOptions.DEFAULT;
           measure(context, set, index, lane, views, batches);
           if (lane.placement() != null && segments > 1) {
             measure(context, set, index, lane, views, batches.withSegmentsAhead(false));

@@ -53,7 +53,7 @@ record Lane(String method, String name, Placement placement, boolean quantized) 
   /** Opens an executor and waits until it serves the segments. */
   OpenLane open(Stage.Context context, List<SegmentView> segments)
       throws IOException, InterruptedException {
-    return open(context, context.options().batching(), segments);
+    return open(context, BatchOptions.DEFAULT, segments);
   }
 
   /** As {@link #open(Stage.Context, List)}, with other batch options. */

@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
@@ -37,11 +36,6 @@ import java.util.Objects;
  * @param searchThreads search threads of a node, or 0 for its default
  * @param loaders concurrent bulk requests that load a node
  * @param devices number of GPUs of a node, and of the stages that compare one with several
- * @param firstItems items with which an idle device begins while the others of a call are packed
- * @param packers most threads that help a caller to pack
- * @param depth most launches in flight
- * @param eager launches in flight below which the next one takes whatever waits
- * @param overlap queued items required to start a launch beside as many or more
  * @param device ordinal of the GPU, or -1 to use the CPU instead, which checks the suite itself
  */
 record SuiteOptions(
@@ -66,11 +60,6 @@ record SuiteOptions(
     int searchThreads,
     int loaders,
     int devices,
-    int firstItems,
-    int packers,
-    int depth,
-    int eager,
-    int overlap,
     int device) {
 
   private static final List<String> KNOWN =
@@ -96,11 +85,6 @@ record SuiteOptions(
           "search-threads",
           "loaders",
           "devices",
-          "first-items",
-          "packers",
-          "depth",
-          "eager",
-          "overlap",
           "device");
 
   /**
@@ -132,11 +116,6 @@ record SuiteOptions(
         given.number("search-threads", 0, 10_000, 0),
         given.number("loaders", 1, 1_000, 1),
         given.number("devices", 1, 64, 1),
-        given.number("first-items", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.firstItems()),
-        given.number("packers", 0, BatchOptions.MAX_PACKERS, BatchOptions.DEFAULT.packers()),
-        given.number("depth", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.depth()),
-        given.number("eager", 1, BatchOptions.MAX_DEPTH, BatchOptions.DEFAULT.eager()),
-        given.number("overlap", 1, BatchOptions.MAX_BATCH, BatchOptions.DEFAULT.overlap()),
         given.number("device", -1, Integer.MAX_VALUE, 0));
   }
 
@@ -145,13 +124,6 @@ record SuiteOptions(
     return placements.isEmpty()
         ? usual
         : placements.stream().map(Placement::named).filter(Objects::nonNull).toList();
-  }
-
-  /** The default of batching, with what was asked for. */
-  BatchOptions batching() {
-    return BatchOptions.DEFAULT
-        .withPacking(firstItems, packers)
-        .withLaunches(depth, eager, overlap);
   }
 
   private static CodeKind codes(String name) {

@@ -1,4 +1,4 @@
-package dev.vamana.cuda.batch;
+package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.FewThreads;
 import dev.vamana.work.Threads;
@@ -9,23 +9,23 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Tests that every item of a chunk is packed once, whoever helps. */
-public class PackTeamTests extends LuceneTestCase {
+/** Tests that every index of a loop is passed once, whoever helps. */
+public class TeamTests extends LuceneTestCase {
 
   /** Tells of calls until one comes so soon after another that threads may help. */
-  private static void beginInARow(PackTeam team) {
+  private static void beginInARow(Team team) {
     while (team.begin() == false) {
       Thread.onSpinWait();
     }
   }
 
-  private static void packAll(PackTeam team, int count, int step) {
+  private static void packAll(Team team, int count, int step) {
     AtomicIntegerArray packed = new AtomicIntegerArray(count);
     int[] plain = new int[count];
-    team.share(
+    team.forEach(
         count,
         step,
-        (from, to) -> {
+        (from, to, worker) -> {
           for (int i = from; i < to; i++) {
             packed.incrementAndGet(i);
             plain[i] = i + 1;
@@ -39,7 +39,7 @@ public class PackTeamTests extends LuceneTestCase {
   }
 
   public void testEveryItemIsPackedOnce() {
-    PackTeam team = new PackTeam(1 + random().nextInt(3));
+    Team team = new Team("team", 1 + random().nextInt(3));
     try {
       for (int round = 0; round < 200; round++) {
         beginInARow(team);
@@ -52,7 +52,7 @@ public class PackTeamTests extends LuceneTestCase {
   }
 
   public void testSeveralCallersAtOnce() throws Exception {
-    PackTeam team = new PackTeam(2);
+    Team team = new Team("team", 2);
     try {
       List<Thread> callers = new ArrayList<>();
       AtomicInteger ended = new AtomicInteger();
@@ -78,7 +78,7 @@ public class PackTeamTests extends LuceneTestCase {
 
   /** The caller hears of a failure of any thread, and the next chunk is packed as ever. */
   public void testFailure() {
-    PackTeam team = new PackTeam(2);
+    Team team = new Team("team", 2);
     try {
       for (int round = 0; round < 50; round++) {
         beginInARow(team);
@@ -90,10 +90,10 @@ public class PackTeamTests extends LuceneTestCase {
             expectThrows(
                 expected,
                 () ->
-                    team.share(
+                    team.forEach(
                         1_000,
                         100,
-                        (from, to) -> {
+                        (from, to, worker) -> {
                           if (from <= bad && bad < to) {
                             if (error) {
                               throw new StackOverflowError("item " + bad);
@@ -111,41 +111,64 @@ public class PackTeamTests extends LuceneTestCase {
 
   /** A lone call gets no help: no thread starts for it. */
   public void testALoneCallStartsNoThread() {
-    PackTeam team = new PackTeam(2);
+    Team team = new Team("team", 2);
     assertFalse(team.begin());
     assertFalse(team.awake());
-    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(PackTeamTests::packs));
+    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(TeamTests::packs));
     team.stop();
   }
 
   private static boolean packs(Thread thread) {
-    return thread.getName().startsWith("vamana-gpu-packer");
+    return thread.getName().startsWith("team");
   }
 
   public void testNoThreads() {
-    PackTeam team = new PackTeam(0);
+    Team team = new Team("team", 0);
     assertFalse(team.begin());
     assertFalse(team.begin());
     int[] packed = new int[100];
-    team.share(100, 100, (from, to) -> Arrays.fill(packed, from, to, 1));
+    team.forEach(100, 100, (from, to, worker) -> Arrays.fill(packed, from, to, 1));
     assertEquals(100, Arrays.stream(packed).sum());
     team.stop();
   }
 
   public void testThreadsThatCannotBeStarted() {
-    PackTeam team = new PackTeam(2, new FewThreads(3));
+    Team team = new Team("team", 2, new FewThreads(3));
     for (int round = 0; round < 10; round++) {
       beginInARow(team);
       packAll(team, 1_000, 10);
     }
-    assertEquals(
-        2, Thread.getAllStackTraces().keySet().stream().filter(PackTeamTests::packs).count());
+    assertEquals(2, Thread.getAllStackTraces().keySet().stream().filter(TeamTests::packs).count());
     team.stop();
-    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(PackTeamTests::packs));
+    assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(TeamTests::packs));
+  }
+
+  /** A held team helps with a lone loop, with the threads that there are. */
+  public void testHeld() {
+    int helpers = 3;
+    Team team = new Team("team", helpers, new FewThreads(random().nextInt(5)));
+    AtomicIntegerArray passed = new AtomicIntegerArray(1_000);
+    for (int round = 1; round <= 8; round++) {
+      team.hold();
+      team.forEach(
+          passed.length(),
+          10,
+          (from, to, worker) -> {
+            assertTrue(worker >= 0 && worker <= helpers);
+            for (int i = from; i < to; i++) {
+              passed.incrementAndGet(i);
+            }
+          });
+      team.letGo();
+      for (int i = 0; i < passed.length(); i++) {
+        assertEquals(round, passed.get(i));
+      }
+    }
+    team.stop();
   }
 
   public void testStoppedTwice() {
-    PackTeam team = new PackTeam(2);
+    Team team = new Team("team", 2);
     beginInARow(team);
     team.stop();
     team.stop();
