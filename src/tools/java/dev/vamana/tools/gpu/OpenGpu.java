@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.FallbackReason;
@@ -131,7 +130,7 @@ final class OpenGpu implements Gpu {
     ExecutorService threads = Executors.newFixedThreadPool(processors, OpenGpu::helper);
     Workers workers = new Workers(threads, processors);
     GpuExecutor executor =
-        GpuDevice.open(
+        GpuExecutor.open(
             () -> {
               CudaDriver opened = drivers.get();
               current.set(opened);
