@@ -109,11 +109,12 @@ final class StagingPool {
 
     private final long offset;
     private final long counted;
-    private final MemorySegment segment;
-    private final ByteBuffer bytes;
-    private final IntBuffer ints;
-    private final LongBuffer longs;
-    private final FloatBuffer floats;
+    // the block's memory, and the same to be read and written by index
+    final MemorySegment segment;
+    final ByteBuffer bytes;
+    final IntBuffer ints;
+    final LongBuffer longs;
+    final FloatBuffer floats;
 
     private Block(long offset, long bytes, long counted) {
       this.offset = offset;
@@ -123,31 +124,6 @@ final class StagingPool {
       this.ints = this.bytes.asIntBuffer();
       this.longs = this.bytes.asLongBuffer();
       this.floats = this.bytes.asFloatBuffer();
-    }
-
-    /** Returns the block's memory. */
-    MemorySegment segment() {
-      return segment;
-    }
-
-    /** Returns the block's memory as bytes, to be read and written by index. */
-    ByteBuffer bytes() {
-      return bytes;
-    }
-
-    /** Returns the block's memory as ints, to be read and written by index. */
-    IntBuffer ints() {
-      return ints;
-    }
-
-    /** Returns the block's memory as longs, to be read and written by index. */
-    LongBuffer longs() {
-      return longs;
-    }
-
-    /** Returns the block's memory as floats, to be read and written by index. */
-    FloatBuffer floats() {
-      return floats;
     }
 
     /** Returns the device address of the first byte. */
@@ -161,8 +137,9 @@ final class StagingPool {
       if (counted > 0) {
         requests.decrementAndGet();
         account.release(counted);
+      } else {
+        measure();
       }
-      measure();
     }
   }
 }
