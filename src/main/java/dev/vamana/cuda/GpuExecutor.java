@@ -431,10 +431,13 @@ public final class GpuExecutor implements SearchExecutor {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     groups.put("segments_ahead", ahead.totals());
+    boolean testing = keeper.isTesting(); // asked before the reason, which changes first
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());
-      return new GpuStatistics(false, keeper.reason(), device, groups);
+      GpuStatistics.State state =
+          testing ? GpuStatistics.State.TESTING : GpuStatistics.State.FAILED;
+      return new GpuStatistics(state, keeper.reason(), device, groups);
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
@@ -449,7 +452,7 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
-    return new GpuStatistics(true, null, device, groups);
+    return new GpuStatistics(GpuStatistics.State.READY, null, device, groups);
   }
 
   /** Waits for running searches and frees all resources. */

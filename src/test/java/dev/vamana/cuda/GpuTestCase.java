@@ -83,7 +83,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
       BatchOptions.DEFAULT.withBatches(512, 0).withSegmentsAhead(false);
 
   /** Options without self-tests, whose calls tests would count as their own. */
-  static final GpuOptions QUIET = GpuOptions.DEFAULT.withSelfTest(0);
+  static final GpuOptions QUIET = GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0));
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = QUIET.withPlan(PlanMode.GRAPH);

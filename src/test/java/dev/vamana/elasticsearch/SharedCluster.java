@@ -30,6 +30,12 @@ final class SharedCluster extends ExternalResource {
   /** Two nodes whose breakers count what they are told of; the second looks for no GPU. */
   static final SharedCluster TWO_NODES = new SharedCluster("first", "second");
 
+  /**
+   * Two such nodes, the first with an older release of Elasticsearch; it could not join the newer
+   * one. It gets no replicas of the newer node's shards.
+   */
+  static final SharedCluster TWO_RELEASES = new SharedCluster("older", "newer");
+
   private static final List<String> BAD_IN_LOG = List.of("AssertionError", "NotEntitled", "LEAK");
 
   private final String[] names;
@@ -85,7 +91,9 @@ final class SharedCluster extends ExternalResource {
 
   private void start(int i) throws IOException {
     if (homes[i] == null) {
-      homes[i] = PluginNode.home("shared-" + names[i]);
+      String name = "shared-" + names[i];
+      boolean older = names[i].equals("older");
+      homes[i] = older ? PluginNode.homeOfOtherRelease(name) : PluginNode.home(name);
     }
     nodes[i] = RunningNode.start(homes[i], options(i));
     nodes[0].client().get("/_cluster/health?timeout=60s&wait_for_nodes=" + (i + 1));

@@ -2,7 +2,7 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.ExactLimits;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.SessionHostMemory;

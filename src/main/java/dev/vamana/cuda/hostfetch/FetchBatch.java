@@ -2,10 +2,10 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.FetchStateLayout;
-import dev.vamana.cuda.kernel.ItemLayout;
-import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.VisitLimit;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
@@ -127,7 +127,7 @@ final class FetchBatch {
       target.set(
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
-          VisitLimit.of(slot.item.limitWithinReach(), slot.item.segment().size()));
+          Limits.visits(slot.item.limitWithinReach(), slot.item.segment().size()));
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
       target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
     }

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.FetchGroupLayout;
 import dev.vamana.cuda.kernel.FetchKernels;
-import dev.vamana.cuda.kernel.FetchRerankLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchGroupLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchRerankLayout;
 import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;

@@ -2,7 +2,7 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchKernels;
-import dev.vamana.cuda.kernel.HostFetchLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.HostFetchLayout;
 import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;

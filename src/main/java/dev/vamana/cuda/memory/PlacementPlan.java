@@ -1,9 +1,9 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
+import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.kernel.ListMemory;
-import dev.vamana.cuda.kernel.ListsLayout;
-import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
 import org.apache.lucene.util.FixedBitSet;

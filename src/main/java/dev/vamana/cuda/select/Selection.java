@@ -1,7 +1,7 @@
 package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.SelectLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import java.io.Closeable;
@@ -233,8 +233,7 @@ public final class Selection implements Closeable {
   private void launch(
       String name, int rows, int partitions, int threads, int sharedBytes, long stream) {
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.PARTITIONS, partitions);
-    CudaDriver.Kernel kernel = driver.kernel(name);
-    driver.launch(kernel, rows * partitions, threads, sharedBytes, parameters, stream);
+    driver.launch(driver.kernel(name), rows * partitions, threads, sharedBytes, parameters, stream);
   }
 
   /** Returns the bytes of device memory in use. */

@@ -7,6 +7,7 @@ import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
+import dev.vamana.elasticsearch.wire.WireVersion;
 import dev.vamana.search.WalkChange;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -258,6 +259,10 @@ public class WireTests {
     BatchSearchTask task = new BatchSearchTask(1, "t", "a", "d", TaskId.EMPTY_TASK_ID, Map.of());
     task.start(10, 3);
     task.advance(4);
+    try (BytesStreamOutput out = new BytesStreamOutput()) {
+      task.getStatus().writeTo(out);
+      assertEquals(WireVersion.CURRENT, out.bytes().streamInput().readVInt());
+    }
     try (BytesStreamOutput out = new BytesStreamOutput()) {
       out.writeNamedWriteable(task.getStatus());
       try (StreamInput in = new NamedWriteableAwareStreamInput(out.bytes().streamInput(), NAMES)) {

@@ -50,9 +50,9 @@ final class OpenDevices implements Closeable {
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuOptions options =
         GpuOptions.DEFAULT
-            .withSelfTest(0)
+            .withTimes(times -> times.selfTest(0))
             .withPlans(Gpu.WALKS)
-            .withRetry(RETRY_NANOS, 10 * RETRY_NANOS);
+            .withTimes(times -> times.retry(RETRY_NANOS, 10 * RETRY_NANOS));
     pages = new SharedPages(drivers.apply(0), PAGES, HOST_BYTES);
     executor =
         DevicesExecutor.open(

@@ -13,7 +13,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.RotatedComponentLayout;
+import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -141,11 +141,14 @@ final class OpenGpu implements Gpu {
             options,
             GpuOptions.DEFAULT
                 .withWorkers(workers)
-                .withSelfTest(0)
+                .withTimes(times -> times.selfTest(0))
                 .withBatches(batches)
                 .withPlans(plans)
-                .withLeastGraph(GpuOptions.LEAST_GRAPH)
-                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
+                .withLeast(GpuOptions.LEAST_TRAINING, GpuOptions.LEAST_GRAPH)
+                .withTimes(
+                    times ->
+                        times.retry(
+                            TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2))),
             new Told());
     return new OpenGpu(current, executor, threads, placement, batches, plans, deviceMemory);
   }

@@ -2,7 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
-import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.Recall;

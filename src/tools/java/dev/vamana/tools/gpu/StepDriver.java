@@ -2,8 +2,8 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
-import dev.vamana.cuda.kernel.ListBatchLayout;
-import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
