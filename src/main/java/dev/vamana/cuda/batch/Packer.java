@@ -1,8 +1,8 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.ChunkSizes;
-import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Team;

@@ -26,6 +26,8 @@ final class StagingPool {
   private final AtomicInteger requests = new AtomicInteger();
   // bytes of the largest block when no request is in memory
   private volatile long most;
+  // whether fixed blocks have changed since
+  private volatile boolean stale;
 
   /**
    * Pins memory. The calling thread is bound to the driver.
@@ -78,12 +80,14 @@ final class StagingPool {
     return new Block(offset, bytes, bytes);
   }
 
-  /** Finds the largest block, if no request is in memory. */
+  /** Finds the largest block, if no request is in memory; otherwise the last one's end will. */
   private void measure() {
+    stale = true;
     if (requests.get() == 0) {
       long largest = allocator.largest();
       if (requests.get() == 0) {
         most = largest;
+        stale = false;
       }
     }
   }
@@ -135,8 +139,10 @@ final class StagingPool {
     void free() {
       allocator.free(offset);
       if (counted > 0) {
-        requests.decrementAndGet();
         account.release(counted);
+        if (requests.decrementAndGet() == 0 && stale) {
+          measure();
+        }
       } else {
         measure();
       }

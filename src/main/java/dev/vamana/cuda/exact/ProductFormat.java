@@ -1,7 +1,7 @@
 package dev.vamana.cuda.exact;
 
-import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 

@@ -1,11 +1,11 @@
 package dev.vamana.cuda.exact;
 
-import dev.vamana.search.QueryVector;
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
+import dev.vamana.search.QueryVector;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;

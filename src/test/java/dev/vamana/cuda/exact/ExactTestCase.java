@@ -1,7 +1,5 @@
 package dev.vamana.cuda.exact;
 
-import java.util.Arrays;
-import dev.vamana.search.QueryVector;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
@@ -9,11 +7,13 @@ import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.gpu.Gpu;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntPredicate;

@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.search.QueryVector;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.exact.ExactHits;
@@ -10,6 +9,7 @@ import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.BufferedInputStream;
@@ -125,7 +125,10 @@ final class LargeTruth {
                 LargeSet.DIMENSION,
                 VectorSimilarityFunction.EUCLIDEAN,
                 VectorEncoding.BYTE);
-        scans.search(slice, ExactBatch.of(Arrays.stream(queries).map(QueryVector::of).toList(), Math.min(K, count)), hits);
+        scans.search(
+            slice,
+            ExactBatch.of(Arrays.stream(queries).map(QueryVector::of).toList(), Math.min(K, count)),
+            hits);
         for (int q = 0; q < queries.length; q++) {
           for (int hit : hits.ordinals(q)) {
             int ordinal = (int) (first + hit);

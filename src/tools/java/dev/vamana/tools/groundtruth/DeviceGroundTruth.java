@@ -1,6 +1,5 @@
 package dev.vamana.tools.groundtruth;
 
-import dev.vamana.search.QueryVector;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.exact.ExactHits;
@@ -10,6 +9,7 @@ import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.datasets.ExactSearch;
 import dev.vamana.tools.datasets.GroundTruth;
 import dev.vamana.tools.datasets.Metric;
@@ -129,7 +129,8 @@ final class DeviceGroundTruth {
       for (int q = 0; q < slice.length; q++) {
         vectors.convert(queries[from + q], slice[q]);
       }
-      scans.search(rows, ExactBatch.of(Arrays.stream(slice).map(QueryVector::of).toList(), kept), hits);
+      scans.search(
+          rows, ExactBatch.of(Arrays.stream(slice).map(QueryVector::of).toList(), kept), hits);
       for (int q = 0; q < slice.length; q++) {
         candidates[from + q] = Arrays.copyOf(hits.ordinals(q), kept);
       }
