@@ -155,7 +155,6 @@ final class FetchWalk {
     if (count == 0) {
       return;
     }
-    int width = layout.shape().parents();
     MemorySegment target = rows.segment();
     long first = rowsAt();
     for (int a = 0; a < count; a++) {
