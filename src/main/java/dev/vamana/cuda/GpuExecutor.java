@@ -15,7 +15,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -150,9 +149,6 @@ public final class GpuExecutor implements SearchExecutor {
   public WorkResult answer(WorkItem item) throws IOException {
     PlanMode mode = keeper.options().plans().mode();
     boolean fromAhead = ahead.mayHave(item);
-    if (mode == PlanMode.CPU && fromAhead == false && usable()) {
-      return pinnedToCpu(item);
-    }
     Routes.Known known = mode == PlanMode.AUTO ? routes.find(item) : null;
     if (known != null
         && isLeft(known)
@@ -200,15 +196,6 @@ public final class GpuExecutor implements SearchExecutor {
     public void taken(WorkItem item) {
       answered(routes.find(item), since);
     }
-  }
-
-  /** Answers an item on the CPU, since the setting leaves all to it. */
-  private WorkResult pinnedToCpu(WorkItem item) throws IOException {
-    counters.requested.increment();
-    counters.fallback(FallbackReason.PLANNED, 1, item.segment().name());
-    CpuExecutor.Way way = CpuExecutor.way(item);
-    counters.plans.add(Plan.CPU, 1);
-    return CpuExecutor.search(item, way);
   }
 
   private List<WorkResult> search(List<WorkItem> batch, List<WorkItem> call) throws IOException {

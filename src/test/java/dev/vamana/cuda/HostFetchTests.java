@@ -58,8 +58,7 @@ public class HostFetchTests extends GpuTestCase {
     return new FetchOptions(
         1 + random().nextInt(3),
         1 + random().nextInt(600),
-        FetchOptions.MIN_BYTES << random().nextInt(8),
-        random().nextInt(3) * (1L << 16));
+        FetchOptions.MIN_BYTES << random().nextInt(8));
   }
 
   private static FetchLane lane(
@@ -302,7 +301,7 @@ public class HostFetchTests extends GpuTestCase {
 
   public void testClosingWhileSearched() throws Exception {
     try (TestIndex index = TestIndex.any(1200, 1);
-        Fixture fixture = new Fixture(new FetchOptions(2, 2_000, FetchOptions.MIN_BYTES, 0))) {
+        Fixture fixture = new Fixture(new FetchOptions(2, 2_000, FetchOptions.MIN_BYTES))) {
       List<WorkItem> items = walkable(index, 400);
       fixture.search(items.subList(0, 1));
       AtomicReference<Throwable> ended = new AtomicReference<>();
@@ -334,7 +333,7 @@ public class HostFetchTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(500, 1)) {
       List<WorkItem> items = walkable(index, 40);
       List<WorkResult> expected = walked(items);
-      FetchOptions options = new FetchOptions(2, 600, FetchOptions.MIN_BYTES, 1 << 18);
+      FetchOptions options = new FetchOptions(2, 600, FetchOptions.MIN_BYTES);
       for (FaultyDriver.Operation operation :
           List.of(
               FaultyDriver.Operation.ALLOCATE,

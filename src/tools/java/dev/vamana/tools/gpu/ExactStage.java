@@ -6,8 +6,10 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
@@ -53,8 +55,8 @@ final class ExactStage implements Stage {
               new ExactScans(
                   driver,
                   new SessionHostMemory(HostMemoryAccount.UNLIMITED),
-                  ExactOptions.DEFAULT,
-                  context.workers())) {
+                  DeviceBudget.UNLIMITED,
+                  ExactOptions.DEFAULT)) {
         measure(context, set, driver, scans, arena);
       }
     }
@@ -101,7 +103,11 @@ final class ExactStage implements Stage {
     int[][] found = new int[queries.length][];
     // recall of the code path for batches of this size
     for (int from = 0; from < queries.length; from += batch) {
-      scans.search(rows, ExactBatch.of(filled(queries, from, batch), K), hits);
+      scans.search(
+          rows,
+          ExactBatch.of(
+              Arrays.stream(filled(queries, from, batch)).map(QueryVector::of).toList(), K),
+          hits);
       for (int q = from; q < Math.min(queries.length, from + batch); q++) {
         found[q] = hits.ordinals(q - from).clone();
       }
@@ -109,13 +115,17 @@ final class ExactStage implements Stage {
     double recall = new Recall(set.vectors(), K).of(found);
     List<Double> samples = new ArrayList<>();
     for (int i = 0; i < WARM_UPS; i++) {
-      scans.search(rows, ExactBatch.of(filled(queries, 0, batch), K), hits);
+      scans.search(
+          rows,
+          ExactBatch.of(Arrays.stream(filled(queries, 0, batch)).map(QueryVector::of).toList(), K),
+          hits);
     }
     long end = System.nanoTime() + (long) (context.options().seconds() * 1e9);
     for (int from = 0; samples.size() < LEAST_SAMPLES || System.nanoTime() < end; from += batch) {
       float[][] asked = filled(queries, from % queries.length, batch);
       long start = System.nanoTime();
-      scans.search(rows, ExactBatch.of(asked, K), hits);
+      scans.search(
+          rows, ExactBatch.of(Arrays.stream(asked).map(QueryVector::of).toList(), K), hits);
       samples.add((System.nanoTime() - start) * 1e-3);
     }
     double[] kept =

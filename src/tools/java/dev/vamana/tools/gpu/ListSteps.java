@@ -2,7 +2,6 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.search.WalkParameters;
 import java.io.IOException;
 import java.util.ArrayList;
@@ -56,7 +55,7 @@ final class ListSteps {
       throw new IllegalStateException("the driver does not know of steps");
     }
     double seconds = context.options().seconds();
-    boolean larger = ListBatches.gainsBySize(run.view().lists().shape(), driver.device());
+    boolean larger = run.view().lists().shape().entryBytes() > driver.device().cacheBytes();
     int times = larger ? BatchOptions.TOGETHER : 1;
     for (int most : context.options().steps()) {
       int each = Math.max(1, most / times);
