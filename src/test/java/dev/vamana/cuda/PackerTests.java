@@ -65,7 +65,8 @@ public class PackerTests extends GpuTestCase {
               Runnable::run,
               () -> {},
               ResidencyListener.NONE,
-              new ResidencyCounters());
+              new ResidencyCounters(),
+              System::nanoTime);
       residency.opened(view);
       HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
       WalkLane lane =

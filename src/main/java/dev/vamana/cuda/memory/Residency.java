@@ -5,7 +5,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import java.io.Closeable;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -25,12 +24,6 @@ import java.util.function.Predicate;
  * more segments are searched than fit, the first ones stay and the CPU searches the others. When
  * memory is freed, segments without a place are tried again, and then segments whose placement is
  * not the best.
- *
- * <p>Kept segments are uploaded before others and are not evicted for others, and they evict others
- * regardless of their last use. Among kept segments the same rules apply.
- *
- * <p>Uploads run in a given executor, one at a time. Closing a segment frees memory on the calling
- * thread. The owner opens no segment after its closing.
  */
 public final class Residency implements DeviceBudget, Closeable {
 
@@ -47,12 +40,10 @@ public final class Residency implements DeviceBudget, Closeable {
   private final SegmentPlacer placer;
   private final DeviceMemory memory;
   private final Map<SegmentView, SegmentEntry> entries = new ConcurrentHashMap<>();
-  // segments that occupy device memory, also closed ones that are still in use
-  private final Set<Resident> live = new HashSet<>();
+  private final ResidentSet live = new ResidentSet();
   private final ResidencyListener listener;
   private final long retryNanos;
   private final long hostBytes;
-  // device memory that is not segments
   private final LongAdder scratch = new LongAdder();
   private boolean closed;
 
@@ -65,23 +56,9 @@ public final class Residency implements DeviceBudget, Closeable {
    * @param whenGone called when no more uploads will be given to the executor
    * @param listener receives events of segments
    * @param counters shared by the residencies of one device, one after the other
-   */
-  public Residency(
-      CudaDriver driver,
-      ResidencyOptions options,
-      Executor executor,
-      Runnable whenGone,
-      ResidencyListener listener,
-      ResidencyCounters counters) {
-    this(driver, options, executor, whenGone, listener, counters, System::nanoTime);
-  }
-
-  /**
-   * Makes an empty residency with a given clock.
-   *
    * @param clock nanoseconds, from any origin
    */
-  Residency(
+  public Residency(
       CudaDriver driver,
       ResidencyOptions options,
       Executor executor,
@@ -222,11 +199,9 @@ public final class Residency implements DeviceBudget, Closeable {
   }
 
   /**
-   * Marks a segment as kept, or not. A kept segment is queued before others and gives way only to
-   * other kept segments. Returns at once.
-   *
-   * <p>This may be called each time a reader is opened: after a refused or failed upload the
-   * segment is queued again only when a search could queue it.
+   * Marks a segment as kept, or not: a kept one is queued before others and gives way only to other
+   * kept ones. This may be called each time a reader is opened: after a refused or failed upload
+   * the segment is queued again only when a search could queue it.
    */
   public void keep(SegmentView view, boolean kept) {
     SegmentEntry entry = takes(view) ? entry(view) : null;
@@ -334,17 +309,7 @@ public final class Residency implements DeviceBudget, Closeable {
 
   private void occupies(SegmentEntry entry, Resident resident) {
     resident.whenIdle(() -> idle(entry, resident));
-    synchronized (live) {
-      live.add(resident);
-    }
-  }
-
-  /** Returns whether a segment did occupy memory. */
-  private boolean left(Resident resident) {
-    synchronized (live) {
-      live.notifyAll();
-      return live.remove(resident);
-    }
+    live.add(resident);
   }
 
   private void free(Resident resident) {
@@ -352,7 +317,7 @@ public final class Residency implements DeviceBudget, Closeable {
     try {
       resident.free();
     } finally {
-      held = left(resident);
+      held = live.remove(resident);
     }
     if (held) {
       tasks.add(this::retryWaiting, false);
@@ -364,7 +329,7 @@ public final class Residency implements DeviceBudget, Closeable {
     try {
       victim.free();
     } finally {
-      left(victim);
+      live.remove(victim);
     }
     counters.evicted();
     listener.evicted(entry.view());
@@ -454,10 +419,7 @@ public final class Residency implements DeviceBudget, Closeable {
     for (SegmentEntry entry : entries.values()) {
       entry.abandon();
     }
-    synchronized (live) {
-      live.clear();
-      live.notifyAll();
-    }
+    live.clear();
     whenGone.run();
   }
 
@@ -532,9 +494,7 @@ public final class Residency implements DeviceBudget, Closeable {
     for (SegmentEntry entry : entries.values()) {
       close(entry);
     }
-    synchronized (live) {
-      Waiting.until(live, live::isEmpty);
-    }
+    live.awaitEmpty();
     memory.close();
     whenGone.run();
   }

@@ -110,7 +110,8 @@ public final class GpuSession {
               uploads,
               uploads::shutdown,
               counters.uploads(onLost),
-              counters.residency);
+              counters.residency,
+              System::nanoTime);
       residency = memory;
       opened =
           WalkLane.open(

@@ -202,7 +202,8 @@ public class WarmSegmentsTests extends ResidencyTestCase {
               executor,
               () -> {},
               ResidencyListener.NONE,
-              new ResidencyCounters());
+              new ResidencyCounters(),
+              System::nanoTime);
       residency.opened(view);
       executor.runAll();
       if (again) {
