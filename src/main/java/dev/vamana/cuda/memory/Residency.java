@@ -478,7 +478,6 @@ public final class Residency implements DeviceBudget, Closeable {
     tasks.add(this::retryWaiting, false);
   }
 
-  /** Returns counters and current values by name. */
   public SortedMap<String, Long> counters() {
     SortedMap<String, Long> named = counters.named(entries.values(), memory.lost() ? null : memory);
     named.put("scratch_bytes", memory.lost() ? 0 : scratch.sum());
