@@ -63,7 +63,7 @@ final class SharedCluster extends ExternalResource {
           start(i);
         }
       }
-      leftovers = Leftovers.before(nodes[0].httpUri());
+      leftovers = Leftovers.before(nodes[0].client());
       ready = true;
     } finally {
       if (ready == false) {
@@ -74,8 +74,8 @@ final class SharedCluster extends ExternalResource {
 
   @Override
   protected void after() {
-    try (Leftovers made = leftovers) {
-      made.remove();
+    try {
+      leftovers.remove();
       for (RunningNode node : nodes) {
         String log = node.log();
         for (String bad : BAD_IN_LOG) {
@@ -100,9 +100,7 @@ final class SharedCluster extends ExternalResource {
   }
 
   private NodeOptions options(int i) {
-    // tests of Elasticsearch ask for features that only nodes under test tell of
-    NodeOptions options =
-        PluginNode.options("-Dtests.testfeatures.enabled=true").withSetting("node.name", names[i]);
+    NodeOptions options = PluginNode.options().withSetting("node.name", names[i]);
     if (names.length > 1) {
       options = options.withSetting("indices.breaker.total.use_real_memory", "false");
     }
@@ -116,8 +114,7 @@ final class SharedCluster extends ExternalResource {
     }
     return options
         .withSetting("vamana.build.threads", "3")
-        .withSetting("path.repo", homes[i].root().resolve("repository").toString())
-        .withSetting("node.attr.testattr", "test");
+        .withSetting("path.repo", homes[i].root().resolve("repository").toString());
   }
 
   /** The node that classes of one node use. */
@@ -141,7 +138,7 @@ final class SharedCluster extends ExternalResource {
   RunningNode startLast() throws IOException {
     int last = nodes.length - 1;
     start(last);
-    leftovers = leftovers.at(nodes[0].httpUri());
+    leftovers = leftovers.at(nodes[0].client());
     return nodes[last];
   }
 

@@ -12,11 +12,10 @@ public final class ListLayouts {
 
   /** Of {@code vamana::Lists}, the inverted lists of a segment. */
   public interface ListsLayout {
-    int BYTES = 104;
+    int BYTES = 88;
     long CENTROIDS = 0, FACTS = 8, STARTS = 16, NUMBERS = 24, ENTRIES = 32, SIGNS = 40;
-    long TURNED = 48, MATRICES = 56, LISTS = 64, PADDED = 68, BITS = 72, ROUNDS = 76;
-    long TRANSFORMED = 80, ESTIMATES = 84, SPREAD = 88, QUANTILE = 92, HEAD_BYTES = 96;
-    long TAIL_BYTES = 100;
+    long LISTS = 48, PADDED = 52, BITS = 56, ROUNDS = 60, TRANSFORMED = 64, ESTIMATES = 68;
+    long SPREAD = 72, QUANTILE = 76, HEAD_BYTES = 80, TAIL_BYTES = 84;
 
     /** Returns what {@code ESTIMATES} is for a kind of distances. */
     static int estimates(Estimates kind) {
@@ -28,14 +27,6 @@ public final class ListLayouts {
         case MAXIMUM_PRODUCT -> 4;
       };
     }
-  }
-
-  /**
-   * Of {@code vamana::RotatedComponent}: where a trained rotation has the numbers of a component.
-   */
-  public interface RotatedComponentLayout {
-    int BYTES = 16;
-    long FIRST = 0, LENGTH = 4, AT = 8;
   }
 
   /** Of {@code vamana::ListSearch}, the parameter of searches one by one. */

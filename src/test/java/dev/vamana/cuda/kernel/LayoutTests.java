@@ -11,7 +11,6 @@ import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
 import dev.vamana.cuda.kernel.ListLayouts.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
-import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactBlockLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactFactsLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
@@ -63,7 +62,6 @@ public class LayoutTests extends KernelTestCase {
 
   public void testLists() throws IllegalAccessException {
     assertLayout("Lists", ListsLayout.class);
-    assertLayout("RotatedComponent", RotatedComponentLayout.class);
     assertLayout("ListSearch", ListSearchLayout.class);
     assertLayout("ListBatch", ListBatchLayout.class);
     assertConstant(ListBatchSizes.WAVE, "kBatchWave");

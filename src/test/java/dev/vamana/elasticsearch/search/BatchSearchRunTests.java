@@ -30,18 +30,6 @@ public class BatchSearchRunTests {
     ServerClasses.ready();
   }
 
-  /** The readers are closed, and no document is fetched. */
-  @Test
-  public void testFieldThatNoIndexHas() {
-    copies.mapped = false;
-    copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
-    assertEquals(RestStatus.BAD_REQUEST, ExceptionsHelper.status(copies.failure));
-    String message = copies.failure.getMessage();
-    assertTrue(message, message.contains("[v]"));
-    assertTrue(message, message.contains("[index]"));
-    assertEquals(Map.of(), copies.open);
-  }
-
   /** Of the nodes, only those are asked for documents that have some; the readers are closed. */
   @Test
   public void testShardWithoutWinners() {
@@ -116,13 +104,6 @@ public class BatchSearchRunTests {
     assertTrue(copies.failure.toString(), copies.failure instanceof SearchPhaseExecutionException);
     assertEquals(Map.of(), copies.open);
     assertEquals(0, breaker.getUsed());
-  }
-
-  @Test
-  public void testTookIsTheTimeOfTheClock() {
-    copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
-    assertEquals(22, copies.response.took().millis());
-    copies.response.decRef();
   }
 
   /** Whichever charge it is that trips: 429, every copy asked once, and nothing left behind. */

@@ -6,7 +6,9 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.cuda.memory.Place;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.QueryVector;
@@ -158,7 +160,9 @@ final class DevicesStage implements Stage {
     int batch = context.options().batches().stream().mapToInt(Integer::intValue).max().orElse(1);
     // a page is registered once in a process, so one executor at a time reads segments in place
     List<List<Integer>> together =
-        placement.copiesGraph() ? List.of(List.of(1, count)) : List.of(List.of(1), List.of(count));
+        placement.place() == Place.DEVICE
+            ? List.of(List.of(1, count))
+            : List.of(List.of(1), List.of(count));
     List<Map<String, Object>> rows = new ArrayList<>();
     for (List<Integer> counts : together) {
       List<OpenDevices> open = new ArrayList<>();
@@ -302,7 +306,7 @@ final class DevicesStage implements Stage {
   }
 
   private WalkParameters walk(Placement placement, int beam) {
-    return placement.copiesCodes() && ofLists() == false
+    return placement.precision() == Precision.PQ && ofLists() == false
         ? WalkParameters.quantized(beam, 0)
         : WalkParameters.exact(beam);
   }

@@ -1,6 +1,6 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.GpuDevice;
+import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
@@ -58,7 +58,7 @@ final class OpenDevices implements Closeable {
         DevicesExecutor.open(
             count,
             (index, changed) ->
-                GpuDevice.open(
+                GpuExecutor.open(
                     () -> pages.of(new Losable(drivers.apply(index).get(), index)),
                     residency,
                     options,

@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.FallbackReason;
@@ -13,7 +12,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.ListLayouts.RotatedComponentLayout;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -103,7 +101,7 @@ final class OpenGpu implements Gpu {
       long rotation =
           shape.kind().isRabitq()
               ? (long) Rotation.rounds(shape.dimension()) * shape.padded() * Float.BYTES
-              : (long) shape.padded() * RotatedComponentLayout.BYTES;
+              : 0;
       long codebook = shape.subspaces() == 0 ? 0 : codebookBytes(shape);
       bytes += segment.lists().region().length() + starts + rotation + codebook + BESIDE_LISTS;
     }
@@ -132,7 +130,7 @@ final class OpenGpu implements Gpu {
     ExecutorService threads = Executors.newFixedThreadPool(processors, OpenGpu::helper);
     Workers workers = new Workers(threads, processors);
     GpuExecutor executor =
-        GpuDevice.open(
+        GpuExecutor.open(
             () -> {
               CudaDriver opened = drivers.get();
               current.set(opened);

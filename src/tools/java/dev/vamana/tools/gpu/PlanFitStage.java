@@ -5,6 +5,7 @@ import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.Plan;
@@ -147,7 +148,7 @@ final class PlanFitStage implements Stage {
     for (Placement placement :
         List.of(
             Placement.EXACT, Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH)) {
-      if (placement.copiesCodes() && index.view().codebook() == null) {
+      if (placement.precision() == Precision.PQ && index.view().codebook() == null) {
         continue;
       }
       try (Gpu gpu = open(context, index, placement, Gpu.WALKS)) {

@@ -3,6 +3,7 @@ package dev.vamana.tools.gpu;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.Plan;
@@ -156,7 +157,7 @@ record PlanTrial(
       count = accepted.cardinality();
     }
     WalkParameters walk =
-        placement != null && placement.copiesCodes()
+        placement != null && (placement.precision() == Precision.PQ)
             ? WalkParameters.quantized(question.beam(), WalkParameters.RERANK_DEFAULT)
             : WalkParameters.exact(question.beam());
     walk = walk.withParents(question.parents());
