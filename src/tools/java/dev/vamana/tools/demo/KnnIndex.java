@@ -124,7 +124,7 @@ public final class KnnIndex {
   }
 
   /** Size of the index on disk. */
-  long bytes() throws IOException {
+  public long bytes() throws IOException {
     Map<String, Object> stats = client.get("/" + name + "/_stats/store");
     return ((Number) NodeClient.at(stats, "_all", "primaries", "store", "size_in_bytes"))
         .longValue();
