@@ -13,21 +13,6 @@ namespace vamana {
 
 namespace {
 
-// dev.vamana.ivf.BlockRotation.apply.
-void rotate_as_trained(const Lists& lists, std::vector<float>& x) {
-  const RotatedComponent* turned = reinterpret_cast<const RotatedComponent*>(lists.turned);
-  const float* matrices = reinterpret_cast<const float*>(lists.matrices);
-  std::vector<float> rotated(lists.padded);
-  for (uint32_t d = 0; d < lists.padded; d++) {
-    const RotatedComponent& component = turned[d];
-    for (uint32_t i = 0; i < component.length; i++) {
-      rotated[d] = std::fmaf(x[component.first + i],
-                             matrices[component.at + i * component.length], rotated[d]);
-    }
-  }
-  x = rotated;
-}
-
 // dev.vamana.ivf.Rotation.apply.
 void rotate(const Lists& lists, std::vector<float>& x) {
   const float* signs = reinterpret_cast<const float*>(lists.signs);
@@ -114,7 +99,6 @@ class Searcher {
     if (codes_ == kListBits) {
       rotate(lists_, rotated_);
     } else {
-      rotate_as_trained(lists_, rotated_);
       table_ = table_of(segment_, false, rotated_, codes_ == kListTable);
       entries_ = codes_ == kListTable
                      ? list_table(table_.scale, table_.smallest, segment_.subspaces)
@@ -364,13 +348,6 @@ std::string check_quantized(const ListSearch& search, const Segment& segment, co
   REQUIRE(lists.tail_bytes == 0);
   REQUIRE(segment.columns != 0 && segment.columns % 16 == 0);
   REQUIRE(segment.centroid_norms != 0 && segment.centroid_norms % 4 == 0);
-  REQUIRE(lists.matrices != 0 && lists.matrices % 4 == 0);
-  REQUIRE(lists.turned != 0 && lists.turned % 16 == 0);
-  const RotatedComponent* turned = reinterpret_cast<const RotatedComponent*>(lists.turned);
-  for (uint32_t d = 0; d < lists.padded; d++) {
-    REQUIRE(turned[d].length == 0 || turned[d].first + turned[d].length <= segment.dimension);
-    REQUIRE((turned[d].length == 0) == (d >= segment.dimension));
-  }
   REQUIRE(lists.quantile >= 0 && lists.quantile <= 1);
   return "";
 }

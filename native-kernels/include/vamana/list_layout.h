@@ -27,7 +27,7 @@ struct ListLayout {
   uint32_t best;        // width 64-bit keys, nearest first
   uint32_t query;       // dimension floats, padded to 16, as exact scores need them
   uint32_t rotated;     // padded floats
-  uint32_t residual;    // padded floats; of product quantization the query before its rotation
+  uint32_t residual;    // padded floats
   uint32_t planes;      // for 32 components four words: bits of the residual's numbers; of each list
   uint32_t more;        // for 32 components eight words; of each list
   uint32_t table;       // with kListTable: subspaces * 256 16-bit entries, in place of planes

@@ -58,27 +58,16 @@ struct Lists {
   uint64_t numbers;    // for each ordinal the number of its list, 16 bits
   uint64_t entries;    // the first list: heads by columns, then tails; 8-byte aligned
   uint64_t signs;      // rounds rows of padded floats: signs of the rotation, times its factor; or 0
-  uint64_t turned;     // of product quantization: for each of padded components its RotatedComponent; or 0
-  uint64_t matrices;   // floats of the rotation that was trained; or 0
   uint32_t lists;      // 1 to 65,536
   uint32_t padded;     // components of a rotated vector, a multiple of 64
   uint32_t bits;       // of a component of a code: 1, 2, 4 or 7; or kQuantizedBits
-  uint32_t rounds;     // of the rotation
+  uint32_t rounds;     // of the rotation; 0 of product quantization, which rotates nothing
   uint32_t transformed;  // components that a round transforms, a power of two
   uint32_t estimates;  // Estimates
   float spread;        // root of the mean squared cosine of a query and a member, 0 to 1
   float quantile;      // of product quantization: what part of error and residual an estimate may be too large
   uint32_t head_bytes;  // of an entry
   uint32_t tail_bytes;  // the same; 0 if entries have none
-};
-
-// Where the numbers are that make a component of a rotated vector: it is the sum of components first..first +
-// length - 1, times Lists.matrices[at] and each `length` further.
-struct RotatedComponent {
-  uint32_t first;
-  uint32_t length;
-  uint32_t at;
-  uint32_t reserved;
 };
 
 // Parameter of the kernels that search lists, by value. Items are those of walks: the beam is the number of
@@ -100,8 +89,7 @@ struct ListSearch {
 };
 
 static_assert(sizeof(ListFacts) == 16, "ListFacts");
-static_assert(sizeof(Lists) == 104, "Lists");
-static_assert(sizeof(RotatedComponent) == 16, "RotatedComponent");
+static_assert(sizeof(Lists) == 88, "Lists");
 static_assert(sizeof(ListSearch) == 72, "ListSearch");
 
 // Address of an item of a launch.

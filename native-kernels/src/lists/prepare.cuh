@@ -78,9 +78,8 @@ __device__ __forceinline__ void load_list_query(S& s) {
     keep_field<S>(s.query_norm2, norm2);
   }
   const float scale = lists.estimates == kEstimateCosine && norm2 > 0 ? 1 / sqrtf(norm2) : 1;
-  float* unrotated = S::kQuantized ? s.residual : s.rotated;
   for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
-    unrotated[d] =
+    s.rotated[d] =
         d < segment.dimension ? scale * s.query[query_place<S::kFormat>(d, padded)] : 0;
   }
   cta_sync<S::kWarps>();
@@ -140,48 +139,10 @@ __device__ __forceinline__ void rotate_randomly(S& s) {
   }
 }
 
-// dev.vamana.ivf.BlockRotation.apply. Where there are threads for it, several share a component.
-template <class S>
-__device__ __forceinline__ void rotate_as_trained(S& s) {
-  const Lists& lists = s.control.lists;
-  const uint4* turned = reinterpret_cast<const uint4*>(lists.turned);
-  const float* matrices = reinterpret_cast<const float*>(lists.matrices);
-  const uint32_t parts = lists.padded < S::kThreads ? S::kThreads / lists.padded : 1;
-  static_assert(S::kThreads * 4 <= kListCandidates * 8 || S::kWaves, "sums of all threads");
-  static_assert(S::kThreads * 4 <= kWaveCandidates * 8, "sums of all threads");
-  float* sums = parts > 1 ? reinterpret_cast<float*>(s.candidates) : s.rotated;
-  for (uint32_t place = threadIdx.x; place < parts * lists.padded; place += S::kThreads) {
-    const uint32_t part = place / lists.padded;
-    const uint4 words = __ldg(turned + place % lists.padded);
-    const RotatedComponent component = {words.x, words.y, words.z, 0};
-    const uint32_t end = component.length * (part + 1) / parts;
-    float sum = 0;
-    // numbers are asked for together, since nothing else hides their latency
-#pragma unroll 8
-    for (uint32_t i = component.length * part / parts; i < end; i++) {
-      sum = fmaf(s.residual[component.first + i],
-                 __ldg(matrices + component.at + i * component.length), sum);
-    }
-    sums[place] = sum;
-  }
-  if (parts > 1) {
-    cta_sync<S::kWarps>();
-    for (uint32_t d = threadIdx.x; d < lists.padded; d += S::kThreads) {
-      float sum = sums[d];
-      for (uint32_t part = 1; part < parts; part++) {
-        sum += sums[part * lists.padded + d];
-      }
-      s.rotated[d] = sum;
-    }
-  }
-}
-
 // The query as centroids are. Ends with a barrier, behind which the squared norm is kept.
 template <class S>
 __device__ __forceinline__ void rotate(S& s) {
-  if constexpr (S::kQuantized) {
-    rotate_as_trained(s);
-  } else {
+  if constexpr (S::kQuantized == false) {
     rotate_randomly(s);
   }
   float norm2 = 0;

@@ -42,10 +42,6 @@ record FieldMetadata(
           VectorSimilarityFunction.COSINE,
           VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT);
 
-  // kinds of codes that estimate distances; 0 for none. Signs are no longer used
-  private static final byte SIGNS = 1;
-  private static final byte SCALARS = 2;
-
   // most UTF-8 bytes of one UTF-16 unit
   private static final int UTF8_BYTES = 3;
 
@@ -70,12 +66,8 @@ record FieldMetadata(
         quantization);
   }
 
-  /**
-   * Writes the entry.
-   *
-   * @param version version of the file
-   */
-  void write(DataOutput out, int version) throws IOException {
+  /** Writes the entry. */
+  void write(DataOutput out) throws IOException {
     out.writeInt(ENCODINGS.indexOf(encoding));
     out.writeInt(SIMILARITIES.indexOf(similarity));
     out.writeVInt(dimension);
@@ -83,13 +75,14 @@ record FieldMetadata(
     out.writeByte((byte) (graph == null ? 0 : 1));
     if (graph != null) {
       graph.write(out);
-      writeEstimates(out);
-    }
-    if (version >= VamanaVectorsFormat.VERSION_LISTS) {
-      out.writeByte((byte) (lists == null ? 0 : 1));
-      if (lists != null) {
-        lists.write(out);
+      out.writeByte((byte) (graph.scalars == null ? 0 : 1));
+      if (graph.scalars != null) {
+        graph.scalars.write(out);
       }
+    }
+    out.writeByte((byte) (lists == null ? 0 : 1));
+    if (lists != null) {
+      lists.write(out);
     }
     out.writeByte((byte) (quantization == null ? 0 : 1));
     if (quantization != null) {
@@ -100,10 +93,9 @@ record FieldMetadata(
   /**
    * Reads what {@link #write} wrote.
    *
-   * @param version version of the file
    * @throws CorruptIndexException if the values contradict each other or the field's description
    */
-  static FieldMetadata read(IndexInput in, FieldInfo info, int version) throws IOException {
+  static FieldMetadata read(IndexInput in, FieldInfo info) throws IOException {
     VectorEncoding encoding = element(in, "encoding", ENCODINGS);
     VectorSimilarityFunction similarity = element(in, "similarity", SIMILARITIES);
     int dimension = in.readVInt();
@@ -127,42 +119,13 @@ record FieldMetadata(
           in);
     }
     GraphMetadata graph = flag(in) ? GraphMetadata.read(in, size) : null;
-    if (graph != null && version >= VamanaVectorsFormat.VERSION_SIGNS) {
-      graph = readEstimates(in, graph, size, dimension, version);
+    if (graph != null && flag(in)) {
+      graph = graph.with(ScalarMetadata.read(in, size, dimension));
     }
-    ListMetadata lists =
-        version >= VamanaVectorsFormat.VERSION_LISTS && flag(in)
-            ? ListMetadata.read(in, size, dimension, version)
-            : null;
+    ListMetadata lists = flag(in) ? ListMetadata.read(in, size, dimension) : null;
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
     return new FieldMetadata(encoding, similarity, dimension, size, graph, lists, quantization);
-  }
-
-  /** Writes what estimates distances to the nodes of the graph. */
-  private void writeEstimates(DataOutput out) throws IOException {
-    if (graph.scalars != null) {
-      out.writeByte(SCALARS);
-      graph.scalars.write(out);
-    } else {
-      out.writeByte((byte) 0);
-    }
-  }
-
-  private static GraphMetadata readEstimates(
-      IndexInput in, GraphMetadata graph, int size, int dimension, int version) throws IOException {
-    byte kind = in.readByte();
-    if (kind == SCALARS && version >= VamanaVectorsFormat.VERSION_SCALARS) {
-      return graph.with(ScalarMetadata.read(in, size, dimension));
-    }
-    if (kind == SIGNS) {
-      in.readVLong();
-      in.readVLong();
-      in.skipBytes(3 * Float.BYTES);
-    } else if (kind != 0) {
-      throw new CorruptIndexException("invalid kind of estimates: " + kind, in);
-    }
-    return graph;
   }
 
   private static <T> T element(IndexInput in, String what, List<T> values) throws IOException {

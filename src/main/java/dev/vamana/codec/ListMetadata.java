@@ -36,10 +36,9 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
   /**
    * Reads what {@link #write} wrote.
    *
-   * @param version version of the file
    * @throws CorruptIndexException if values are out of range or contradict each other
    */
-  static ListMetadata read(IndexInput in, int size, int dimension, int version) throws IOException {
+  static ListMetadata read(IndexInput in, int size, int dimension) throws IOException {
     int bits = in.readByte();
     CodeKind kind = CodeKind.ofBits(bits).orElse(null);
     boolean quantized = kind == CodeKind.PQ;
@@ -55,7 +54,6 @@ record ListMetadata(ListShape shape, InvertedLists.Facts facts, long offset, lon
     long length = in.readVLong();
     boolean valid =
         kind != null
-            && (quantized == false || version >= VamanaVectorsFormat.VERSION_QUANTIZED_LISTS)
             && errorQuantile >= 0
             && errorQuantile <= 1
             && lists >= 1

@@ -32,7 +32,7 @@ import org.apache.lucene.index.SegmentWriteState;
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
  * version.
  *
- * <p>The segment info has the attribute {@value #NAME} with the format version.
+ * <p>The segment info has the attribute {@value #NAME} with the type, {@code graph} or {@code ivf}.
  *
  * <h2>.vec (raw vectors) and .vemf (their metadata)</h2>
  *
@@ -47,22 +47,22 @@ import org.apache.lucene.index.SegmentWriteState;
  *       out-neighbours, then -1 in the unused slots. All rows have the same number of slots, the
  *       max degree rounded up to a multiple of 4, so that a row is read by 16-byte loads and found
  *       by multiplication.
- *   <li>since version 4, if the field has scalar codes ({@link dev.vamana.vectors.ScalarCodes}),
- *       starting at a multiple of {@value #ALIGNMENT} bytes: for each ordinal a row, which takes a
- *       multiple of 32 bytes. It holds, for each 64 components, array[<b>int64</b>] the lower bits
- *       of their numbers, 0 to 3, and the higher bits, lowest component first; 4 * <b>float</b> the
- *       distance of the vector to the mean, the lowest level, the step between two levels, the step
- *       times the sum of all numbers; then 0. Then array[<b>float</b>] the mean. Vectors of a
- *       COSINE field are scaled to unit length first.
+ *   <li>if the field has scalar codes ({@link dev.vamana.vectors.ScalarCodes}), starting at a
+ *       multiple of {@value #ALIGNMENT} bytes: for each ordinal a row, which takes a multiple of 32
+ *       bytes. It holds, for each 64 components, array[<b>int64</b>] the lower bits of their
+ *       numbers, 0 to 3, and the higher bits, lowest component first; 4 * <b>float</b> the distance
+ *       of the vector to the mean, the lowest level, the step between two levels, the step times
+ *       the sum of all numbers; then 0. Then array[<b>float</b>] the mean. Vectors of a COSINE
+ *       field are scaled to unit length first.
  * </ul>
  *
- * <p>Since version 2, for each field with inverted lists, starting at a multiple of {@value
- * #ALIGNMENT} bytes; D is the dimension rounded up to a multiple of 64, and each part starts at a
- * multiple of {@value #ALIGNMENT} bytes from there:
+ * <p>For each field with inverted lists, starting at a multiple of {@value #ALIGNMENT} bytes; D is
+ * the dimension rounded up to a multiple of 64, and each part starts at a multiple of {@value
+ * #ALIGNMENT} bytes from there:
  *
  * <ul>
  *   <li>array[array[<b>float</b>]] for each list D components of its centroid, rotated ({@link
- *       dev.vamana.ivf.Rotation}).
+ *       dev.vamana.ivf.Rotation}) unless codes are product quantization codes.
  *   <li>the table, for each list: <b>int32</b> number n of its vectors; <b>float</b> root of their
  *       mean squared distance to the centroid; <b>float</b> squared norm of the centroid;
  *       <b>int32</b> 0.
@@ -76,19 +76,18 @@ import org.apache.lucene.index.SegmentWriteState;
  *       negative. Then, if codes have more than one bit, for each place of the list its tail:
  *       <b>int32</b> 0; 3 * <b>float</b> constant, factor and error of the whole code; for each
  *       further bit of the numbers, lowest first, D / 64 * <b>int64</b> that bit of all components.
- *       Since version 3, if codes are product quantization codes: the columns behind the errors are
- *       the bytes of a code in place of bits, eight to an <b>int64</b>, subspaces in ascending
- *       order from the lowest byte on and 0 behind the last; there are no tails. Ordinals of a list
- *       ascend. Numbers are in two's complement; their sign bit is the opposite of the head's bit.
- *   <li>since version 3, behind the lists of product quantization codes: array[<b>float</b>] the
- *       codebook of rotated residuals, subspace-major ({@link dev.vamana.pq.Codebook}), then for
- *       each block of subspaces the rows of its rotation's square matrix ({@code
- *       dev.vamana.ivf.BlockRotation}), by which row vectors are multiplied from the left.
+ *       If codes are product quantization codes: the columns behind the errors are the bytes of a
+ *       code in place of bits, eight to an <b>int64</b>, subspaces in ascending order from the
+ *       lowest byte on and 0 behind the last; there are no tails. Ordinals of a list ascend.
+ *       Numbers are in two's complement; their sign bit is the opposite of the head's bit.
+ *   <li>behind the lists of product quantization codes: array[<b>float</b>] the codebook of
+ *       residuals, subspace-major ({@link dev.vamana.pq.Codebook}).
  * </ul>
  *
- * <p>The residual of a vector is what is left of it without its list's centroid, and is rotated.
- * Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder} and
- * {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and error.
+ * <p>The residual of a vector is what is left of it without its list's centroid, rotated as that
+ * is. Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
+ * and {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and
+ * error.
  *
  * <h2>.veq (product quantization)</h2>
  *
@@ -122,15 +121,14 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>int32</b> ordinal of the medoid
  *         <li><b>vlong</b> number of edges
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the rows in .vex
- *         <li>since version 1: <b>byte</b> 0; in versions 1 to 3 also 1, if sign codes lie behind
- *             the rows, which are no longer used: 2 * <b>vlong</b>, 3 * <b>int32</b>; since version
- *             4 also 2 if the field has scalar codes: <b>vlong</b> offset and <b>vlong</b> length
- *             of codes and mean in .vex; <b>int32</b> (float bits) deviation of estimates
+ *         <li><b>byte</b> 1 if the field has scalar codes, else 0; if 1: <b>vlong</b> offset and
+ *             <b>vlong</b> length of codes and mean in .vex; <b>int32</b> (float bits) deviation of
+ *             estimates
  *       </ul>
- *   <li>since version 2: <b>byte</b> 1 if the field has inverted lists, else 0; if 1:
+ *   <li><b>byte</b> 1 if the field has inverted lists, else 0; if 1:
  *       <ul>
- *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7; since version 3 also 8, for product
- *             quantization. Behind 8 are <b>vint</b> the number of subspaces, as {@link
+ *         <li><b>byte</b> bits of a component: 1, 2, 4 or 7; or 8, for product quantization. Behind
+ *             8 are <b>vint</b> the number of subspaces, as {@link
  *             dev.vamana.pq.SubspaceLayout#defaultSubspaces} returns it, and <b>int32</b> (float
  *             bits) the quantile of the error of estimates, 0 to 1
  *         <li><b>vint</b> number of lists
@@ -174,12 +172,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   static final String GRAPH_EXTENSION = "vex";
   static final String QUANTIZATION_EXTENSION = "veq";
 
-  static final int VERSION_START = 0;
-  static final int VERSION_SIGNS = 1;
-  static final int VERSION_LISTS = 2;
-  static final int VERSION_QUANTIZED_LISTS = 3;
-  static final int VERSION_SCALARS = 4;
-  static final int VERSION_CURRENT = VERSION_SCALARS;
+  static final int VERSION = 0;
 
   private final Building building;
   private final FlatVectorsFormat rawFormat =
@@ -247,7 +240,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
     // tools that list segments show attributes, but not vector formats
-    state.segmentInfo.putAttribute(NAME, Integer.toString(version(building.parameters())));
+    state.segmentInfo.putAttribute(NAME, building.parameters().type().settingName());
     return new VamanaVectorsWriter(state, rawFormat, building);
   }
 
@@ -257,17 +250,7 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
    * @param attribute value of the segment info's attribute {@value #NAME}, or null
    */
   public boolean writesTypeOf(String attribute) {
-    int version = attribute == null ? VERSION_START : Integer.parseInt(attribute);
-    boolean lists = version >= VERSION_LISTS && version < VERSION_SCALARS;
-    return lists == (building.parameters().type() == IndexType.IVF);
-  }
-
-  /** Segments without what a version added stay readable by what reads the version before. */
-  static int version(VamanaParameters parameters) {
-    if (parameters.type() != IndexType.IVF) {
-      return VERSION_SCALARS;
-    }
-    return parameters.codes().isRabitq() ? VERSION_LISTS : VERSION_QUANTIZED_LISTS;
+    return building.parameters().type().settingName().equals(attribute);
   }
 
   @Override

@@ -68,19 +68,13 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     List<SegmentField> told = new ArrayList<>();
     boolean success = false;
     try {
-      Map<FieldInfo, FieldMetadata> metadata = new LinkedHashMap<>();
-      int version = readMetadata(state, metadata);
+      Map<FieldInfo, FieldMetadata> metadata = readMetadata(state);
       openedRaw = rawFormat.fieldsReader(state);
       openedGraph =
-          open(
-              state,
-              version,
-              VamanaVectorsFormat.GRAPH_EXTENSION,
-              VamanaVectorsFormat.GRAPH_CODEC_NAME);
+          open(state, VamanaVectorsFormat.GRAPH_EXTENSION, VamanaVectorsFormat.GRAPH_CODEC_NAME);
       openedQuantization =
           open(
               state,
-              version,
               VamanaVectorsFormat.QUANTIZATION_EXTENSION,
               VamanaVectorsFormat.QUANTIZATION_CODEC_NAME);
       // fields share files
@@ -146,29 +140,28 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.files = null;
   }
 
-  private static int readMetadata(SegmentReadState state, Map<FieldInfo, FieldMetadata> metadata)
+  private static Map<FieldInfo, FieldMetadata> readMetadata(SegmentReadState state)
       throws IOException {
     String fileName =
         IndexFileNames.segmentFileName(
             state.segmentInfo.name, state.segmentSuffix, VamanaVectorsFormat.META_EXTENSION);
-    int version = -1;
+    Map<FieldInfo, FieldMetadata> metadata = new LinkedHashMap<>();
     try (ChecksumIndexInput in = state.directory.openChecksumInput(fileName)) {
       Throwable failure = null;
       try {
-        version =
-            CodecUtil.checkIndexHeader(
-                in,
-                VamanaVectorsFormat.META_CODEC_NAME,
-                VamanaVectorsFormat.VERSION_START,
-                VamanaVectorsFormat.VERSION_CURRENT,
-                state.segmentInfo.getId(),
-                state.segmentSuffix);
+        CodecUtil.checkIndexHeader(
+            in,
+            VamanaVectorsFormat.META_CODEC_NAME,
+            VamanaVectorsFormat.VERSION,
+            VamanaVectorsFormat.VERSION,
+            state.segmentInfo.getId(),
+            state.segmentSuffix);
         for (int number = in.readInt(); number != -1; number = in.readInt()) {
           FieldInfo info = state.fieldInfos.fieldInfo(number);
           if (info == null) {
             throw new CorruptIndexException("invalid field number: " + number, in);
           }
-          metadata.put(info, FieldMetadata.read(in, info, version));
+          metadata.put(info, FieldMetadata.read(in, info));
         }
       } catch (Throwable t) {
         failure = t;
@@ -176,7 +169,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
         CodecUtil.checkFooter(in, failure);
       }
     }
-    return version;
+    return metadata;
   }
 
   /** Opens a file once more, to be read from start to end, and makes its check. */
@@ -196,8 +189,8 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     return IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
   }
 
-  private static IndexInput open(
-      SegmentReadState state, int version, String extension, String codecName) throws IOException {
+  private static IndexInput open(SegmentReadState state, String extension, String codecName)
+      throws IOException {
     String fileName =
         IndexFileNames.segmentFileName(state.segmentInfo.name, state.segmentSuffix, extension);
     IOContext context =
@@ -206,7 +199,12 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     boolean success = false;
     try {
       CodecUtil.checkIndexHeader(
-          in, codecName, version, version, state.segmentInfo.getId(), state.segmentSuffix);
+          in,
+          codecName,
+          VamanaVectorsFormat.VERSION,
+          VamanaVectorsFormat.VERSION,
+          state.segmentInfo.getId(),
+          state.segmentSuffix);
       CodecUtil.retrieveChecksum(in);
       success = true;
       return in;

@@ -88,7 +88,11 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     boolean success = false;
     try {
       CodecUtil.writeIndexHeader(
-          out, codecName, version(), state.segmentInfo.getId(), state.segmentSuffix);
+          out,
+          codecName,
+          VamanaVectorsFormat.VERSION,
+          state.segmentInfo.getId(),
+          state.segmentSuffix);
       success = true;
       return out;
     } finally {
@@ -96,10 +100,6 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
         IOUtils.closeWhileHandlingException(out);
       }
     }
-  }
-
-  private int version() {
-    return VamanaVectorsFormat.version(building.parameters());
   }
 
   @Override
@@ -161,7 +161,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
       }
     }
     meta.writeInt(info.number);
-    metadata.write(meta, version());
+    metadata.write(meta);
   }
 
   private FieldMetadata writeLists(

@@ -6,12 +6,10 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.call.CallPlanner;
 import dev.vamana.cuda.call.DeviceCall;
-import dev.vamana.cuda.call.Families;
-import dev.vamana.cuda.call.PlanLoad;
 import dev.vamana.cuda.call.Routes;
-import dev.vamana.cuda.call.WhoAnswers;
 import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
@@ -77,11 +75,7 @@ public final class GpuExecutor implements SearchExecutor {
   private final SessionKeeper keeper;
   private final GpuQuantizer quantizer;
   private final GraphEngine graphs;
-  private final PlanLoad load = new PlanLoad();
   private final Routes routes = new Routes();
-  private final WhoAnswers who =
-      new WhoAnswers(Runtime.getRuntime().availableProcessors(), System.nanoTime());
-  private final Families families = new Families();
   private final Ahead ahead;
 
   private GpuExecutor(GpuOptions options, ExecutorCounters counters, SessionKeeper keeper) {
@@ -156,14 +150,14 @@ public final class GpuExecutor implements SearchExecutor {
   private boolean isLeft(Routes.Known known) {
     return known.kind() != null
         && known.kind().onDevice() == false
-        && known.window() == who.window()
+        && known.window() == routes.who.window()
         && usable();
   }
 
   private void answered(Routes.Known known, long since) {
     long now = System.nanoTime();
     boolean both = known != null && known.kind() != null;
-    who.answered(both ? known.kind() : null, both ? known.work() : 0, now - since, now);
+    routes.who.answered(both ? known.kind() : null, both ? known.work() : 0, now - since, now);
   }
 
   /** Searches the segments of a single query that {@link Ahead} sends together. */
@@ -205,7 +199,7 @@ public final class GpuExecutor implements SearchExecutor {
   private List<WorkResult> divided(List<WorkItem> call) throws IOException {
     Workers workers = keeper.options().workers();
     int parts = Math.min(Math.min(workers.threads(), MOST_PARTS), call.size() / PART);
-    if (parts < 2 || load.idle() == false) {
+    if (parts < 2 || routes.load.idle() == false) {
       return search(call, call);
     }
     WorkResult[] results = new WorkResult[call.size()];
@@ -246,12 +240,9 @@ public final class GpuExecutor implements SearchExecutor {
       leftAlone.run();
       return onCpu(batch, wanted);
     }
-    int threads = keeper.options().workers().threads();
-    CallPlanner planner =
-        new CallPlanner(
-            session, keeper, counters, load, routes, who, families, call, threads, since != 0);
+    CallPlanner planner = new CallPlanner(session, keeper, counters, routes, call, since != 0);
     List<WorkResult> results =
-        new DeviceCall(session, planner, counters, load, cpu, batch, wanted).run(leftAlone);
+        new DeviceCall(session, planner, counters, routes.load, cpu, batch, wanted).run(leftAlone);
     if (since != 0) {
       answered(planner.first(), since);
     }
@@ -313,7 +304,7 @@ public final class GpuExecutor implements SearchExecutor {
     }
     try {
       // without a filter the query's segments are sent together
-      int segments = accepted < segment.size() ? 1 : families.size(segment);
+      int segments = accepted < segment.size() ? 1 : routes.openLike(segment);
       Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments);
       return session.chooser.sureOfCpu(task.over(segments));
     } finally {
@@ -340,7 +331,7 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public void opened(SegmentView segment) {
     if (takes(segment)) {
-      families.opened(segment);
+      routes.opened(segment);
       keeper.segments().opened(segment);
     }
   }
@@ -351,20 +342,16 @@ public final class GpuExecutor implements SearchExecutor {
    */
   public void openedElsewhere(SegmentView segment) {
     if (takes(segment)) {
-      families.opened(segment);
+      routes.opened(segment);
     }
   }
 
   @Override
   public void closing(SegmentView segment) {
-    boolean last = families.closing(segment);
     ahead.closing(segment);
     keeper.segments().closing(segment);
     // only now does no call use the segment that would remember it
     routes.closing(segment);
-    if (last) {
-      who.forget(segment.family());
-    }
   }
 
   /** Returns the device in use, or the last one if its context is lost. */
@@ -457,17 +444,20 @@ public final class GpuExecutor implements SearchExecutor {
     SortedMap<String, SortedMap<String, Long>> groups = counters.groups();
     DeviceInfo device = keeper.device();
     groups.put("segments_ahead", ahead.totals());
+    boolean testing = keeper.isTesting(); // asked before the reason, which changes first
     GpuSession session = keeper.enter();
     if (session == null) {
       groups.put("residency", keeper.residencyCounters());
-      return new GpuStatistics(false, keeper.reason(), device, groups);
+      GpuStatistics.State state =
+          testing ? GpuStatistics.State.TESTING : GpuStatistics.State.FAILED;
+      return new GpuStatistics(state, keeper.reason(), device, groups);
     }
     try {
       SortedMap<String, Long> now = new TreeMap<>();
       now.put("launches_in_flight", (long) session.walks.inFlight());
       now.put("items_pending", session.walks.pending());
       now.put("staging_bytes", session.walks.stagingUsed());
-      now.put("staging_limit_bytes", keeper.options().batches().stagingBytes());
+      now.put("staging_limit_bytes", BatchOptions.STAGING_BYTES);
       now.put("scans_waiting", (long) session.scans.waiting());
       now.put("host_memory_bytes", session.hostMemory.used());
       groups.put("now", now);
@@ -475,7 +465,7 @@ public final class GpuExecutor implements SearchExecutor {
     } finally {
       session.exit();
     }
-    return new GpuStatistics(true, null, device, groups);
+    return new GpuStatistics(GpuStatistics.State.READY, null, device, groups);
   }
 
   /** Waits for running searches and frees all resources. */

@@ -10,7 +10,7 @@ import java.util.SplittableRandom;
 import org.apache.lucene.index.FloatVectorValues;
 
 /**
- * Centroids and the rotation that go with them. Immutable.
+ * Centroids and the rotation that goes with them. Immutable.
  *
  * @param id identity
  * @param seed seed of the rotation
@@ -24,7 +24,7 @@ import org.apache.lucene.index.FloatVectorValues;
 public record Centroids(
     CentroidsId id,
     long seed,
-    VectorRotation rotation,
+    Rotation rotation,
     ResidualQuantizer quantizer,
     float[][] plain,
     float[][] rotated,
@@ -58,7 +58,7 @@ public record Centroids(
     return new Centroids(CentroidsId.random(), own, rotation, null, plain, rotated, Float.NaN);
   }
 
-  private static float[][] rotate(float[][] plain, VectorRotation rotation) {
+  private static float[][] rotate(float[][] plain, Rotation rotation) {
     float[][] rotated = new float[plain.length][Rotation.padded(plain[0].length)];
     for (int list = 0; list < plain.length; list++) {
       rotation.apply(plain[list], rotated[list]);
@@ -66,10 +66,10 @@ public record Centroids(
     return rotated;
   }
 
-  /** Returns the same centroids with a quantizer of residuals and its rotation. */
+  /** Returns the same centroids with a quantizer of residuals, which are not rotated. */
   Centroids with(ResidualQuantizer trained) {
-    float[][] turned = rotate(plain, trained.rotation());
-    return new Centroids(id, seed, trained.rotation(), trained, plain, turned, spread);
+    Rotation none = Rotation.identity(plain[0].length);
+    return new Centroids(id, seed, none, trained, plain, rotate(plain, none), spread);
   }
 
   /** Whether lists with such codes can have these centroids without training anything. */
@@ -119,7 +119,7 @@ public record Centroids(
     return new Centroids(
         facts.id(),
         facts.seed(),
-        lists.vectorRotation(),
+        lists.rotation(),
         lists.shape().kind().isRabitq() ? null : lists.quantizer(),
         lists.plainCentroids(),
         rotated,

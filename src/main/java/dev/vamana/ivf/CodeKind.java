@@ -18,7 +18,7 @@ public enum CodeKind {
   RABITQ4(4),
   /** Seven bits. */
   RABITQ7(7),
-  /** Product quantization of the rotated residual, a byte for each subspace (IVFADC with OPQ). */
+  /** Product quantization of the residual, a byte for each subspace (IVFADC). */
   PQ(8);
 
   /**

@@ -24,7 +24,7 @@ final class EntryMaker {
   private final List<ListBuilder.Source> sources;
   private final IndexInput[] inputs;
   private final EntryEncoder encoder;
-  private final VectorRotation.Together rotation;
+  private final RotationTogether rotation;
   private final ByteBuffer head;
   // rows of the vectors that are encoded together, and of what they are rotated to
   private final float[][] rows;

@@ -20,8 +20,7 @@ import org.apache.lucene.store.IndexInput;
  * nearest to it with their codes. Thread-safe.
  *
  * <p>The bytes stay in the file. The table of lists, 16 bytes for each, and the signs of the
- * rotation, or codebook and rotation of product quantization, are kept on the heap from the first
- * search on.
+ * rotation, or the codebook of product quantization, are kept on the heap from the first search on.
  */
 public final class InvertedLists {
 
@@ -106,11 +105,6 @@ public final class InvertedLists {
     return similarity;
   }
 
-  /** Returns the rotation of centroids and residuals, random or trained. */
-  VectorRotation vectorRotation() throws IOException {
-    return shape.kind().isRabitq() ? rotation() : quantizer().rotation();
-  }
-
   /** Returns the quantizer of residuals; only with product quantization. */
   ResidualQuantizer quantizer() throws IOException {
     ResidualQuantizer known = quantizer;
@@ -124,30 +118,19 @@ public final class InvertedLists {
     return known;
   }
 
-  /** Returns the codebook of rotated residuals; only with product quantization. */
+  /** Returns the codebook of residuals; only with product quantization. */
   public Codebook codebook() throws IOException {
     return quantizer().codebook();
   }
 
-  /** Returns the rotation of centroids and residuals; only with product quantization. */
-  public BlockRotation trainedRotation() throws IOException {
-    return quantizer().rotation();
-  }
-
-  /**
-   * Returns where the matrices of {@link #trainedRotation} lie in the region; only with product
-   * quantization.
-   */
-  public long matricesOffset() {
-    long codebook = (long) Codebook.CENTROIDS * shape.dimension() * Float.BYTES;
-    return shape.quantizerOffset(facts.places()) + codebook;
-  }
-
-  /** Returns the random rotation of centroids and residuals; only with RaBitQ codes. */
+  /** Returns the rotation of centroids and residuals, which product quantization leaves as is. */
   public Rotation rotation() {
     Rotation known = rotation;
     if (known == null) {
-      known = new Rotation(shape.dimension(), facts.seed());
+      known =
+          shape.kind().isRabitq()
+              ? new Rotation(shape.dimension(), facts.seed())
+              : Rotation.identity(shape.dimension());
       rotation = known;
     }
     return known;
@@ -170,7 +153,7 @@ public final class InvertedLists {
     FloatVectorValues rotated = centroids();
     float[][] plain = new float[shape.lists()][shape.dimension()];
     for (int list = 0; list < plain.length; list++) {
-      vectorRotation().invert(rotated.vectorValue(list).clone(), plain[list]);
+      rotation().invert(rotated.vectorValue(list).clone(), plain[list]);
     }
     return plain;
   }

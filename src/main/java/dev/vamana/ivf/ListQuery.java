@@ -87,7 +87,7 @@ public final class ListQuery {
       this.head = new long[shape.words()];
       this.tail = new long[shape.tailBytes() / Long.BYTES];
       this.moreBits = shape.tailBytes() > 0 ? new QueryBits(shape.padded(), MORE_PLANES) : null;
-      lists.vectorRotation().apply(estimates.normalized(query), rotated);
+      lists.rotation().apply(estimates.normalized(query), rotated);
       this.products = rabitq ? null : products();
       this.norm = square(rotated);
       this.squares = squaredDistances();

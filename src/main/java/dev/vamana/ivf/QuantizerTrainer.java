@@ -2,7 +2,6 @@ package dev.vamana.ivf;
 
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
-import dev.vamana.pq.PqEncoder;
 import dev.vamana.pq.PqEngine;
 import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.SubspaceLayout;
@@ -14,28 +13,15 @@ import java.util.Arrays;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * Trains the product quantizer of a field's residuals, with an optimized rotation (OPQ; Ge and
- * others, 2013, section 3.2.1, without a parametric start): in turn a codebook of the rotated
- * residuals, and in each block of {@link BlockRotation} the rotation that brings the residuals
- * nearest to what their codes decode to. The result does not depend on the number of threads.
+ * Trains the product quantizer of a field's residuals and measures the errors of its estimates. The
+ * result does not depend on the number of threads.
  *
- * <p>It keeps the sample on the heap, {@value #MOST_BYTES} bytes at most, and another array of
- * those vectors of it that rotations are trained on.
+ * <p>It keeps the sample on the heap, {@value #MOST_BYTES} bytes at most.
  */
 final class QuantizerTrainer {
 
   private static final long SEED = 42;
   private static final int MOST_BYTES = 64 << 20;
-
-  private static final int ROTATION_ROWS = 4096;
-  private static final int LEAST_ROTATION_ROWS = 512;
-  private static final int ITERATIONS = 5;
-
-  // components whose sums a thread adds up in one pass over the rows
-  private static final int TOGETHER = 8;
-
-  // of the mean of the diagonal: keeps components that are always 0 where they are
-  private static final double RIDGE = 1e-4;
 
   private static final int QUERIES = 64;
   private static final int NEAR_LISTS = 8;
@@ -80,36 +66,16 @@ final class QuantizerTrainer {
 
   /** Returns a quantizer of the residuals. */
   ResidualQuantizer train() throws IOException {
-    float[][] rows = sample();
-    int[] starts = BlockRotation.starts(layout);
-    double[][][] matrices = new double[starts.length - 1][][];
-    for (int block = 0; block < matrices.length; block++) {
-      matrices[block] = unit(starts[block + 1] - starts[block]);
-    }
-    int some = Math.min(rows.length, ROTATION_ROWS);
-    if (some >= LEAST_ROTATION_ROWS) {
-      float[][] turned = new float[some][];
-      for (int i = 0; i < some; i++) {
-        turned[i] = rows[(int) ((long) i * rows.length / some)].clone();
-      }
-      for (int i = 0; i < ITERATIONS; i++) {
-        turn(turned, starts, matrices);
-      }
-    }
-    BlockRotation rotation = new BlockRotation(layout, flat(matrices));
-    workers.forEach(
-        0,
-        rows.length,
-        () -> {
-          float[] rotated = new float[shape.dimension()];
-          return i -> {
-            rotation.apply(rows[i], rotated);
-            System.arraycopy(rotated, 0, rows[i], 0, rotated.length);
-          };
-        },
-        abort);
-    Codebook codebook = codebook(rows);
-    return new ResidualQuantizer(rotation, codebook, quantile(rotation, codebook));
+    Codebook codebook =
+        PqTrainer.train(
+            engine,
+            TrainingSample.of(shape.dimension(), sample()),
+            layout,
+            new CodebookId(centroids.id().bytes(), "", 1),
+            PqTrainer.Options.defaults(SEED),
+            workers,
+            abort);
+    return new ResidualQuantizer(codebook, quantile(codebook));
   }
 
   /**
@@ -118,10 +84,8 @@ final class QuantizerTrainer {
    * since the training; then errors point where queries are.
    */
   ResidualQuantizer measured(ResidualQuantizer known) throws IOException {
-    float own = quantile(known.rotation(), known.codebook());
-    return own > known.errorQuantile()
-        ? new ResidualQuantizer(known.rotation(), known.codebook(), own)
-        : known;
+    float own = quantile(known.codebook());
+    return own > known.errorQuantile() ? new ResidualQuantizer(known.codebook(), own) : known;
   }
 
   /** Returns the residuals of vectors that lie evenly in the segment. */
@@ -149,161 +113,11 @@ final class QuantizerTrainer {
     }
   }
 
-  private Codebook codebook(float[][] rows) throws IOException {
-    return PqTrainer.train(
-        engine,
-        TrainingSample.of(shape.dimension(), rows),
-        layout,
-        new CodebookId(centroids.id().bytes(), "", 1),
-        PqTrainer.Options.defaults(SEED),
-        workers,
-        abort);
-  }
-
-  /** Trains a codebook of the rows, and turns these and the matrices towards it. */
-  private void turn(float[][] rows, int[] starts, double[][][] matrices) throws IOException {
-    Codebook codebook = codebook(rows);
-    float[][] decoded = decoded(codebook, rows);
-    double[][][] turns = new double[matrices.length][][];
-    for (int block = 0; block < matrices.length; block++) {
-      turns[block] = covariance(rows, decoded, starts[block], starts[block + 1]);
-    }
-    workers.forEach(
-        0,
-        matrices.length,
-        1,
-        () ->
-            block -> {
-              turns[block] = PolarFactor.of(turns[block]);
-              if (turns[block] != null) {
-                matrices[block] = product(matrices[block], turns[block]);
-              }
-            },
-        abort);
-    workers.forEach(
-        0,
-        rows.length,
-        () ->
-            i -> {
-              for (int block = 0; block < turns.length; block++) {
-                if (turns[block] != null) {
-                  turn(rows[i], starts[block], turns[block]);
-                }
-              }
-            },
-        abort);
-  }
-
-  private float[][] decoded(Codebook codebook, float[][] rows) throws IOException {
-    float[][] decoded = new float[rows.length][shape.dimension()];
-    workers.forEach(
-        0,
-        rows.length,
-        () -> {
-          PqEncoder encoder = new PqEncoder(codebook);
-          byte[] code = new byte[layout.count()];
-          return i -> {
-            encoder.encode(rows[i], code, 0);
-            codebook.decode(code, 0, decoded[i]);
-          };
-        },
-        abort);
-    return decoded;
-  }
-
-  private double[][] covariance(float[][] rows, float[][] decoded, int from, int to)
-      throws IOException {
-    double[][] sums = new double[to - from][to - from];
-    workers.forEach(
-        0,
-        (sums.length + TOGETHER - 1) / TOGETHER,
-        1,
-        () -> {
-          double[] y = new double[sums.length];
-          return part -> {
-            int first = part * TOGETHER;
-            int end = Math.min(sums.length, first + TOGETHER);
-            for (int i = 0; i < rows.length; i++) {
-              for (int d = 0; d < y.length; d++) {
-                y[d] = decoded[i][from + d];
-              }
-              for (int d = first; d < end; d++) {
-                add(sums[d], rows[i][from + d], y);
-              }
-            }
-          };
-        },
-        abort);
-    double diagonal = 0;
-    for (int d = 0; d < sums.length; d++) {
-      diagonal += Math.abs(sums[d][d]);
-    }
-    for (int d = 0; d < sums.length; d++) {
-      sums[d][d] += RIDGE * diagonal / sums.length;
-    }
-    return sums;
-  }
-
-  private static void turn(float[] row, int from, double[][] turn) {
-    double[] turned = new double[turn.length];
-    addRows(row, from, turn, turned);
-    for (int d = 0; d < turned.length; d++) {
-      row[from + d] = (float) turned[d];
-    }
-  }
-
-  private static void addRows(float[] vector, int from, double[][] matrix, double[] target) {
-    for (int d = 0; d < matrix.length; d++) {
-      add(target, vector[from + d], matrix[d]);
-    }
-  }
-
-  private static void add(double[] target, double times, double[] row) {
-    for (int i = 0; i < target.length; i++) {
-      target[i] += times * row[i];
-    }
-  }
-
-  private static double[][] product(double[][] left, double[][] right) {
-    double[][] product = new double[left.length][left.length];
-    for (int row = 0; row < left.length; row++) {
-      for (int d = 0; d < left.length; d++) {
-        add(product[row], left[row][d], right[d]);
-      }
-    }
-    return product;
-  }
-
-  private static double[][] unit(int length) {
-    double[][] unit = new double[length][length];
-    for (int d = 0; d < length; d++) {
-      unit[d][d] = 1;
-    }
-    return unit;
-  }
-
-  private static float[] flat(double[][][] matrices) {
-    int length = 0;
-    for (double[][] matrix : matrices) {
-      length += matrix.length * matrix.length;
-    }
-    float[] flat = new float[length];
-    int at = 0;
-    for (double[][] matrix : matrices) {
-      for (double[] row : matrix) {
-        for (double value : row) {
-          flat[at++] = (float) value;
-        }
-      }
-    }
-    return flat;
-  }
-
   /**
    * Measures how large errors are, over pairs of a vector and a member of a list near to it. At
    * least what a random direction of the error gives.
    */
-  private float quantile(BlockRotation rotation, Codebook codebook) throws IOException {
+  private float quantile(Codebook codebook) throws IOException {
     int queries = Math.min(QUERIES, shape.size());
     double[][] found = new double[queries][];
     workers.forEach(
@@ -311,7 +125,7 @@ final class QuantizerTrainer {
         queries,
         1,
         () -> {
-          Pairs own = new Pairs(rotation, codebook);
+          Pairs own = new Pairs(codebook);
           return i -> found[i] = own.of((int) ((long) i * shape.size() / queries));
         },
         abort);
@@ -326,16 +140,13 @@ final class QuantizerTrainer {
 
   /** Errors of the pairs of a vector, for one thread. */
   private final class Pairs {
-    private final BlockRotation rotation;
     private final ListVectors own = vectors.copy();
     private final float[] vector = new float[shape.dimension()];
-    private final float[] difference = new float[shape.dimension()];
     private final float[] query = new float[shape.dimension()];
     private final float[] residual = new float[shape.dimension()];
     private final ResidualEncoder encoder;
 
-    Pairs(BlockRotation rotation, Codebook codebook) throws IOException {
-      this.rotation = rotation;
+    Pairs(Codebook codebook) throws IOException {
       this.encoder = new ResidualEncoder(shape, codebook, false);
     }
 
@@ -347,14 +158,12 @@ final class QuantizerTrainer {
       for (int list : nearest(vector)) {
         float[] centroid = centroids.plain()[list];
         for (int d = 0; d < vector.length; d++) {
-          difference[d] = vector[d] - centroid[d];
+          query[d] = vector[d] - centroid[d];
         }
-        rotation.apply(difference, query);
         int members = Math.min(MEMBERS, lists.count(list));
         for (int j = 0; j < members; j++) {
           int member = lists.member(list, (int) ((long) j * lists.count(list) / members));
-          residual(own, member, difference);
-          rotation.apply(difference, residual);
+          residual(own, member, residual);
           encoder.set(residual);
           double share = encoder.share(query);
           if (member != ordinal && Double.isFinite(share)) {

@@ -13,7 +13,7 @@ import java.util.SplittableRandom;
  * every second round, the last power of two of components. If that is not all of them, it then adds
  * and subtracts the two halves. Vectors are padded with zeros to a multiple of 64 components.
  */
-public final class Rotation implements VectorRotation {
+public final class Rotation {
 
   private static final int ROUNDS = 4;
   // with four rounds, one vector in ten of 784 dimensions has a component above 8 / sqrt(832)
@@ -34,10 +34,7 @@ public final class Rotation implements VectorRotation {
    * @param seed the same seed gives the same rotation on every machine
    */
   public Rotation(int dimension, long seed) {
-    this.dimension = dimension;
-    this.padded = padded(dimension);
-    this.block = Integer.highestOneBit(padded);
-    this.signs = new float[rounds(dimension)][padded];
+    this(dimension, rounds(dimension));
     SplittableRandom random = new SplittableRandom(seed);
     float scale = (float) (1 / Math.sqrt(block));
     for (int round = 0; round < signs.length; round++) {
@@ -47,6 +44,18 @@ public final class Rotation implements VectorRotation {
         signs[round][d] = random.nextBoolean() ? length : -length;
       }
     }
+  }
+
+  private Rotation(int dimension, int rounds) {
+    this.dimension = dimension;
+    this.padded = padded(dimension);
+    this.block = Integer.highestOneBit(padded);
+    this.signs = new float[rounds][padded];
+  }
+
+  /** Returns the map that only pads vectors with zeros. */
+  static Rotation identity(int dimension) {
+    return new Rotation(dimension, 0);
   }
 
   /** Returns the components of a rotated vector: the dimension, rounded up to a multiple of 64. */
@@ -89,7 +98,6 @@ public final class Rotation implements VectorRotation {
    * @param vector at least {@code dimension} components
    * @param target receives {@link #padded()} components; another array
    */
-  @Override
   public void apply(float[] vector, float[] target) {
     System.arraycopy(vector, 0, target, 0, dimension);
     Arrays.fill(target, dimension, padded, 0);
@@ -100,9 +108,9 @@ public final class Rotation implements VectorRotation {
     }
   }
 
-  @Override
-  public VectorRotation.Together together() {
-    return new RotationTogether(dimension, block, signs);
+  /** Returns memory in which one thread rotates several vectors at once. */
+  RotationTogether together() {
+    return new RotationTogether(dimension, padded, block, signs);
   }
 
   /**
@@ -111,7 +119,6 @@ public final class Rotation implements VectorRotation {
    * @param rotated {@link #padded()} components, which are overwritten
    * @param target receives {@code dimension} components; another array
    */
-  @Override
   public void invert(float[] rotated, float[] target) {
     for (int round = signs.length - 1; round >= 0; round--) {
       mix(rotated);

@@ -6,7 +6,7 @@ package dev.vamana.ivf;
  * which the compiler turns into instructions for many components. Within one vector a step would
  * combine components at two places of the same array, which it does one by one. For one thread.
  */
-final class RotationTogether implements VectorRotation.Together {
+final class RotationTogether {
 
   // rows of long vectors would not stay in the processor's cache
   private static final int MANY = 64;
@@ -21,25 +21,31 @@ final class RotationTogether implements VectorRotation.Together {
   /**
    * Makes rows.
    *
+   * @param padded components of a rotated vector
    * @param block components that a round transforms, a power of two; the first ones in even rounds,
    *     the last ones in odd ones
    * @param signs for each round and component 1 or -1, times the factor that keeps lengths
    */
-  RotationTogether(int dimension, int block, float[][] signs) {
-    int padded = signs[0].length;
+  RotationTogether(int dimension, int padded, int block, float[][] signs) {
     this.dimension = dimension;
     this.block = block;
     this.signs = signs;
     this.rows = new float[padded][padded <= MANY_COMPONENTS ? MANY : FEW];
   }
 
-  @Override
-  public int most() {
+  /** Returns the most vectors of a call. */
+  int most() {
     return rows[0].length;
   }
 
-  @Override
-  public void apply(float[][] vectors, int count, float[][] targets) {
+  /**
+   * Rotates vectors.
+   *
+   * @param vectors at least {@code count} of them
+   * @param count at most {@link #most()}
+   * @param targets receive the rotated vectors; other arrays
+   */
+  void apply(float[][] vectors, int count, float[][] targets) {
     for (int i = 0; i < count; i++) {
       float[] vector = vectors[i];
       for (int d = 0; d < dimension; d++) {

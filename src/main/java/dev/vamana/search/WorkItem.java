@@ -15,7 +15,8 @@ import org.apache.lucene.util.Bits;
 public record WorkItem(Terms terms, QueryVector query) {
 
   /**
-   * What items have in common that differ only in their query.
+   * What items have in common that differ only in their query. Equal terms can be planned alike;
+   * they may be cancelled by different suppliers and start from different entry points.
    *
    * @param segment the segment to search
    * @param k most hits, at least 1
@@ -41,6 +42,25 @@ public record WorkItem(Terms terms, QueryVector query) {
       if (k < 1) {
         throw new IllegalArgumentException("k must be at least 1, got " + k);
       }
+    }
+
+    /** Whether other terms ask the same, whoever waits; entry points count only by number. */
+    @Override
+    @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
+    public boolean equals(Object other) {
+      return other instanceof Terms terms
+          && terms.segment == segment
+          && terms.k == k
+          && terms.acceptedOrdinals == acceptedOrdinals
+          && terms.acceptedCount == acceptedCount
+          && terms.visitLimit == visitLimit
+          && terms.entryPoints.length == entryPoints.length
+          && terms.walk.equals(walk);
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(segment) + System.identityHashCode(acceptedOrdinals);
     }
 
     /** Returns these terms with another cancellation. */

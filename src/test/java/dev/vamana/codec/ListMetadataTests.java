@@ -18,7 +18,6 @@ public class ListMetadataTests extends LuceneTestCase {
 
   private static final int SIZE = 500;
   private static final int DIMENSION = 20;
-  private static final int CURRENT = VamanaVectorsFormat.VERSION_CURRENT;
 
   private static ListMetadata metadata(CodeKind kind, float errorQuantile) {
     ListShape shape = new ListShape(SIZE, DIMENSION, 9, kind);
@@ -32,8 +31,7 @@ public class ListMetadataTests extends LuceneTestCase {
   }
 
   /** Reads metadata, in whose bytes one is replaced. */
-  private static ListMetadata read(ListMetadata written, int at, int value, int version)
-      throws IOException {
+  private static ListMetadata read(ListMetadata written, int at, int value) throws IOException {
     try (Directory directory = new ByteBuffersDirectory()) {
       try (IndexOutput out = directory.createOutput("written", IOContext.DEFAULT)) {
         written.write(out);
@@ -50,44 +48,40 @@ public class ListMetadataTests extends LuceneTestCase {
         out.writeBytes(bytes, bytes.length);
       }
       try (IndexInput in = directory.openInput("changed", IOContext.DEFAULT)) {
-        return ListMetadata.read(in, SIZE, DIMENSION, version);
+        return ListMetadata.read(in, SIZE, DIMENSION);
       }
     }
   }
 
-  private static void assertCorrupt(ListMetadata written, int at, int value, int version) {
+  private static void assertCorrupt(ListMetadata written, int at, int value) {
     CorruptIndexException e =
-        expectThrows(CorruptIndexException.class, () -> read(written, at, value, version));
+        expectThrows(CorruptIndexException.class, () -> read(written, at, value));
     assertTrue(e.getMessage(), e.getMessage().contains("invalid lists of " + SIZE + " vectors"));
   }
 
   public void testWhatWasWrittenIsRead() throws IOException {
     for (CodeKind kind : CodeKind.values()) {
       ListMetadata written = metadata(kind, kind == CodeKind.PQ ? random().nextFloat() : 0);
-      assertEquals(written, read(written, -1, 0, CURRENT));
+      assertEquals(written, read(written, -1, 0));
     }
   }
 
   public void testUnknownCodes() {
     for (int bits : new int[] {0, 3, 5, 6, 9, 127, -1}) {
-      assertCorrupt(metadata(CodeKind.RABITQ1, 0), 0, bits, CURRENT);
+      assertCorrupt(metadata(CodeKind.RABITQ1, 0), 0, bits);
     }
-  }
-
-  public void testProductQuantizationInAnOlderVersion() {
-    assertCorrupt(metadata(CodeKind.PQ, 0.1f), -1, 0, VamanaVectorsFormat.VERSION_LISTS);
   }
 
   /** The number of subspaces is the byte behind the kind: 5 for 20 components. */
   public void testOtherSubspaces() {
     for (int subspaces : new int[] {0, 1, 4, 6, 20, 127}) {
-      assertCorrupt(metadata(CodeKind.PQ, 0.1f), 1, subspaces, CURRENT);
+      assertCorrupt(metadata(CodeKind.PQ, 0.1f), 1, subspaces);
     }
   }
 
   public void testQuantileOutOfRange() {
     for (float quantile : new float[] {-0.01f, 1.01f, Float.NaN, Float.POSITIVE_INFINITY}) {
-      assertCorrupt(metadata(CodeKind.PQ, quantile), -1, 0, CURRENT);
+      assertCorrupt(metadata(CodeKind.PQ, quantile), -1, 0);
     }
   }
 }

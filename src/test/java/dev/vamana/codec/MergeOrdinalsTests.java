@@ -101,13 +101,6 @@ public class MergeOrdinalsTests extends LuceneTestCase {
     expectThrows(IllegalStateException.class, () -> ordinals(source, doc -> 1, merged));
   }
 
-  /** One source behind the other is found without a search. */
-  public void testSuccessiveOrdinalsAreNotSearched() throws IOException {
-    Docs merged = new Docs(every(300, 3));
-    ordinals(new Docs(every(100, 2)), doc -> 300 + 3 * (doc / 2), merged);
-    assertTrue("asked for " + merged.asked, merged.asked.get() < 120);
-  }
-
   public void testAbort() throws IOException {
     int count = 100_000;
     for (boolean dense : new boolean[] {true, false}) {

@@ -63,45 +63,6 @@ public class MergeReuseTests extends LuceneTestCase {
     }
   }
 
-  public void testNoLinesWithoutGraphAndCodes() throws IOException {
-    float[][] vectors = Segments.clustered(random(), 60, DIMENSION);
-    try (Directory directory = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, config(VamanaParameters.DEFAULT))) {
-        add(writer, vectors, 0, 60);
-        writer.forceMerge(1);
-      }
-      assertEquals(List.of(), messages.take());
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        SegmentField field = Segments.field(reader.leaves().get(0).reader(), Segments.FLOATS);
-        assertFalse(field.hasGraph());
-        assertNull(field.codebook());
-        assertNull(field.graphRegion());
-        assertNull(field.codesRegion());
-        assertNotNull(field.vectorsRegion());
-      }
-    }
-  }
-
-  /** Sources below the threshold have nothing to take over; the merge is above it. */
-  public void testSourcesWithoutGraphAndCodes() throws IOException {
-    float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
-    VamanaParameters parameters = Segments.SMALL.withThresholds(200, 250);
-    try (Directory directory = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
-        add(writer, vectors, 0, 150);
-        writer.flush();
-        add(writer, vectors, 150, 300);
-        writer.flush();
-        assertEquals(List.of(), messages.take());
-        writer.forceMerge(1);
-      }
-      List<String> lines = messages.take();
-      expectLine(lines, "built graph of floats: 0 nodes reused, 300 inserted, ");
-      expectLine(lines, "quantized floats: codebook trained, 0 codes copied, 300 encoded, ");
-      assertVectors(directory, vectors);
-    }
-  }
-
   public void testMostlyDeletedGraphIsNotReused() throws IOException {
     float[][] vectors = Segments.clustered(random(), 400, DIMENSION);
     try (Directory directory = newDirectory()) {
@@ -298,28 +259,6 @@ public class MergeReuseTests extends LuceneTestCase {
         }
       }
     }
-  }
-
-  /** One thread, same input: bit-equal rows. */
-  public void testBuildIsDeterministic() throws IOException {
-    float[][] vectors = Segments.clustered(random(), 700, DIMENSION);
-    byte[][] rows = new byte[2][];
-    for (int run = 0; run < 2; run++) {
-      try (Directory directory = newDirectory()) {
-        try (IndexWriter writer = new IndexWriter(directory, config(Segments.SMALL))) {
-          add(writer, vectors, 0, 500);
-          writer.flush();
-          add(writer, vectors, 500, 700);
-          writer.forceMerge(1);
-        }
-        try (DirectoryReader reader = DirectoryReader.open(directory)) {
-          SegmentField field = onlyField(reader);
-          rows[run] = new byte[(int) field.graphRegion().length()];
-          field.graphRegion().open().readBytes(rows[run], 0, rows[run].length);
-        }
-      }
-    }
-    assertArrayEquals(rows[0], rows[1]);
   }
 
   private static void add(IndexWriter writer, float[][] vectors, int from, int to)

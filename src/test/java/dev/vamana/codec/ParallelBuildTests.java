@@ -4,7 +4,6 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
-import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.TimeUnit;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.index.DirectoryReader;
@@ -109,25 +108,6 @@ public class ParallelBuildTests extends LuceneTestCase {
         try (DirectoryReader reader = DirectoryReader.open(directory)) {
           assertEquals(vectors.length, reader.numDocs());
         }
-      }
-    }
-  }
-
-  /** A pool that was shut down leaves the work to the calling thread. */
-  public void testPoolThatRejects() throws IOException {
-    pool.shutdownNow();
-    float[][] vectors = Segments.clustered(random(), 300, DIMENSION);
-    try (Directory directory = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, config())) {
-        add(writer, vectors);
-        writer.flush();
-        add(writer, vectors);
-        writer.forceMerge(1);
-      } catch (RejectedExecutionException e) {
-        throw new AssertionError("the build needs the pool", e);
-      }
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        assertEquals(2 * vectors.length, reader.numDocs());
       }
     }
   }

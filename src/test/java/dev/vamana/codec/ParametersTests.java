@@ -3,7 +3,6 @@ package dev.vamana.codec;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.search.VamanaSearchStrategy;
 import dev.vamana.search.WalkParameters;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.List;
@@ -49,52 +48,6 @@ public class ParametersTests extends LuceneTestCase {
     assertEquals(128, VamanaParameters.DEFAULT.withGraph(128, 4096, 2f).maxDegree());
   }
 
-  public void testBeamWidth() {
-    for (int beam : new int[] {-1, 0, 63, 4097, Integer.MAX_VALUE}) {
-      expectRefused(
-          "beamWidth",
-          beam,
-          "between maxDegree (64) and 4096",
-          () -> VamanaParameters.DEFAULT.withGraph(64, beam, 1.2f));
-    }
-  }
-
-  public void testAlpha() {
-    for (float alpha : new float[] {0f, 0.99f, 2.01f, -1f, Float.NaN, Float.POSITIVE_INFINITY}) {
-      expectRefused(
-          "alpha",
-          alpha,
-          "between 1.0 and 2.0",
-          () -> VamanaParameters.DEFAULT.withGraph(64, 128, alpha));
-    }
-  }
-
-  public void testSubspaces() {
-    for (int subspaces : new int[] {-1, 257, Integer.MAX_VALUE}) {
-      expectRefused(
-          "subspaces",
-          subspaces,
-          "between 1 and 256, or 0 for automatic",
-          () -> VamanaParameters.DEFAULT.withSubspaces(subspaces));
-    }
-    assertEquals(3, VamanaParameters.DEFAULT.withSubspaces(256).layout(3).count());
-  }
-
-  public void testThresholds() {
-    expectRefused(
-        "graphThreshold",
-        -2,
-        "between 0 and 2147483647, or -1 for automatic",
-        () -> VamanaParameters.DEFAULT.withThresholds(-2, 0));
-    for (int threshold : new int[] {-1, Integer.MIN_VALUE}) {
-      expectRefused(
-          "quantizationThreshold",
-          threshold,
-          "between 0 and 2147483647",
-          () -> VamanaParameters.DEFAULT.withThresholds(0, threshold));
-    }
-  }
-
   /** What a scan costs decides: long vectors get a graph sooner. */
   public void testAutomaticGraphThreshold() {
     assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(3));
@@ -107,44 +60,6 @@ public class ParametersTests extends LuceneTestCase {
     for (int given : new int[] {0, 1, 4_096}) {
       assertEquals(given, VamanaParameters.DEFAULT.withThresholds(given, 0).graphThreshold(784));
     }
-  }
-
-  public void testWalk() {
-    for (int beam : new int[] {-1, 0, 10_001}) {
-      expectRefused("beamWidth", beam, "between 1 and 10000", () -> WalkParameters.exact(beam));
-    }
-    for (int parents : new int[] {-1, 0, 65}) {
-      expectRefused(
-          "parents",
-          parents,
-          "between 1 and 64",
-          () -> new WalkParameters(10, WalkParameters.Distances.EXACT, parents, 0));
-    }
-    for (int depth : new int[] {-2, 10_001}) {
-      expectRefused(
-          "rerankDepth", depth, "between -1 and 10000", () -> WalkParameters.quantized(10, depth));
-    }
-  }
-
-  public void testWorkers() {
-    expectRefused("threads", 0, "at least 1", () -> new Workers(Runnable::run, 0));
-  }
-
-  public void testToString() {
-    String text = Segments.format(VamanaParameters.DEFAULT).toString();
-    for (String part :
-        List.of(
-            "maxDegree=64",
-            "beamWidth=128",
-            "alpha=1.2",
-            "subspaces=0",
-            "graphThreshold=" + VamanaParameters.DEFAULT_GRAPH_THRESHOLD,
-            "quantizationThreshold=" + VamanaParameters.DEFAULT_QUANTIZATION_THRESHOLD,
-            "threads=1")) {
-      assertTrue(text, text.contains(part));
-    }
-    assertNotEquals(
-        text, new VamanaVectorsFormat(Segments.SMALL, Workers.callingThread()).toString());
   }
 
   public void testSmallestAndLargestDimension() throws IOException {

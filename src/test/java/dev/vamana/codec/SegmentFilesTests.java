@@ -8,16 +8,13 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.HashSet;
 import java.util.List;
 import java.util.Set;
 import java.util.TreeSet;
 import org.apache.lucene.index.DirectoryReader;
-import org.apache.lucene.index.IndexFileNames;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
 import org.apache.lucene.index.LeafReader;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.search.AcceptDocs;
 import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopKnnCollector;
@@ -44,20 +41,6 @@ public class SegmentFilesTests extends LuceneTestCase {
       for (int i = 0; i < vectors.length; i++) {
         writer.addDocument(Segments.document(i, vectors[i]));
       }
-    }
-  }
-
-  public void testExtensions() throws IOException {
-    try (Directory directory = newDirectory()) {
-      index(directory, Segments.clustered(random(), DOCS, DIMENSION), false);
-      Set<String> extensions = new TreeSet<>();
-      for (String file : directory.listAll()) {
-        String extension = IndexFileNames.getExtension(file);
-        if (extension != null && extension.startsWith("ve")) {
-          extensions.add(extension);
-        }
-      }
-      assertEquals(Set.of("vec", "vemf", "vex", "veq", "vem"), extensions);
     }
   }
 
@@ -89,42 +72,6 @@ public class SegmentFilesTests extends LuceneTestCase {
               DIMENSION);
           assertArrayEquals(vectors[DOCS - 1], first, 0f);
         }
-      }
-    }
-  }
-
-  /** Segments of one directory and field are a family, in whatever way they were opened. */
-  public void testFamilies() throws IOException {
-    IndexWriterConfig config =
-        Segments.config(Segments.SMALL).setUseCompoundFile(random().nextBoolean());
-    try (Directory directory = newDirectory();
-        Directory other = newDirectory();
-        IndexWriter writer = new IndexWriter(directory, config)) {
-      float[][] vectors = Segments.clustered(random(), DOCS, DIMENSION);
-      for (int i = 0; i < vectors.length; i++) {
-        writer.addDocument(Segments.document(i, vectors[i]));
-        if (i == DOCS / 2) {
-          writer.flush();
-        }
-      }
-      index(other, vectors, random().nextBoolean());
-      Set<Object> families = new HashSet<>();
-      try (DirectoryReader latest = DirectoryReader.open(writer)) {
-        writer.commit();
-        try (DirectoryReader reader = DirectoryReader.open(directory)) {
-          for (DirectoryReader each : List.of(latest, reader)) {
-            for (LeafReaderContext leaf : each.leaves()) {
-              families.add(Segments.field(leaf.reader(), Segments.FLOATS).family());
-            }
-          }
-          assertEquals(1, families.size());
-          LeafReader leaf = reader.leaves().get(0).reader();
-          assertTrue(families.add(Segments.field(leaf, Segments.BYTES).family()));
-        }
-      }
-      try (DirectoryReader reader = DirectoryReader.open(other)) {
-        LeafReader leaf = reader.leaves().get(0).reader();
-        assertTrue(families.add(Segments.field(leaf, Segments.FLOATS).family()));
       }
     }
   }
@@ -225,20 +172,6 @@ public class SegmentFilesTests extends LuceneTestCase {
       }
     }
     return hits;
-  }
-
-  public void testAlignmentOfAllRegions() throws IOException {
-    try (Directory directory = newDirectory()) {
-      index(directory, Segments.clustered(random(), 1 + random().nextInt(70), DIMENSION), false);
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        for (String name : List.of(Segments.FLOATS, Segments.BYTES)) {
-          FieldMetadata metadata = Segments.field(reader.leaves().get(0).reader(), name).metadata();
-          assertEquals(0, metadata.graph().offset() % 64);
-          assertEquals(0, metadata.quantization().codesOffset() % 64);
-          assertEquals(0, metadata.quantization().codebookOffset() % 64);
-        }
-      }
-    }
   }
 
   /** Rows as documented: ordinals, no node twice, none of itself, then only unused slots. */

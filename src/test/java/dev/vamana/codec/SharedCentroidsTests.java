@@ -184,31 +184,6 @@ public class SharedCentroidsTests extends LuceneTestCase {
     }
   }
 
-  /** A much larger segment wants more lists, and a much smaller one fewer. */
-  public void testNumbersOfLists() throws IOException {
-    float[][] vectors = vectors(2_100);
-    try (Directory directory = newDirectory()) {
-      try (IndexWriter writer =
-          new IndexWriter(directory, config().setMergePolicy(NoMergePolicy.INSTANCE))) {
-        // 15 lists
-        add(writer, vectors, 0, 100);
-        // wants 64
-        add(writer, vectors, 100, 1_900);
-        assertEquals(0, statistics.snapshot().centroidsShared());
-        // 64 lists are too many for 100 vectors, but 15 are there
-        add(writer, vectors, 1_900, 2_000);
-        add(writer, vectors, 2_000, 2_100);
-      }
-      assertEquals(2, statistics.snapshot().centroidsShared());
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        List<LeafReaderContext> leaves = reader.leaves();
-        assertEquals(id(leaves.get(0)), id(leaves.get(2)));
-        assertEquals(id(leaves.get(0)), id(leaves.get(3)));
-        assertNotEquals(id(leaves.get(0)), id(leaves.get(1)));
-      }
-    }
-  }
-
   /** Indices that share a format may have fields of one name and of different dimensions. */
   public void testFieldsOfOneName() throws IOException {
     for (int dimension : new int[] {DIMENSION, DIMENSION + 1}) {
@@ -221,25 +196,5 @@ public class SharedCentroidsTests extends LuceneTestCase {
       }
     }
     assertEquals(0, statistics.snapshot().centroidsShared());
-  }
-
-  /** A format that wrote nothing before, as after a restart, trains. */
-  public void testAnotherFormatTrains() throws IOException {
-    float[][] vectors = vectors(600);
-    try (Directory directory = newDirectory()) {
-      for (int part = 0; part < 2; part++) {
-        try (IndexWriter writer =
-            new IndexWriter(
-                directory, Segments.config(format()).setMergePolicy(NoMergePolicy.INSTANCE))) {
-          add(writer, vectors, 300 * part, 300 * part + 300);
-        }
-      }
-      assertEquals(0, statistics.snapshot().centroidsShared());
-      try (IndexWriter writer = new IndexWriter(directory, config())) {
-        writer.forceMerge(1);
-      }
-      assertEquals(300, statistics.snapshot().listCodesCopied());
-      assertEquals(900, statistics.snapshot().listCodesEncoded());
-    }
   }
 }

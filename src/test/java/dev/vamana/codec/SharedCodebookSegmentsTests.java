@@ -2,7 +2,6 @@ package dev.vamana.codec;
 
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
-import dev.vamana.pq.CodebookTraining;
 import dev.vamana.pq.PqTrainer;
 import dev.vamana.pq.SharedCodebook;
 import dev.vamana.pq.SubspaceLayout;
@@ -14,10 +13,6 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicReference;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -26,12 +21,10 @@ import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.LogDocMergePolicy;
 import org.apache.lucene.index.Term;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.tests.util.LuceneTestCase;
-import org.apache.lucene.util.NamedThreadFactory;
 import org.apache.lucene.util.VectorUtil;
 
 /** What flushes and merges make of shared codebooks, and how it is counted. */
@@ -312,29 +305,6 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
     }
   }
 
-  public void testSegmentsBelowTheThresholdGetNoCodes() throws IOException {
-    float[][] vectors = Segments.clustered(random(), 120, DIMENSION);
-    ready.set(train(vectors, 4, 1, EUCLIDEAN));
-    CodebookProvider codebooks =
-        CodebookProvider.of(Map.of(Segments.FLOATS, "shared"), name -> ready.get());
-    VamanaVectorsFormat format =
-        new VamanaVectorsFormat(
-            parameters.withThresholds(50, 200), Workers.callingThread(), codebooks, statistics);
-    try (Directory directory = newDirectory();
-        IndexWriter writer = new IndexWriter(directory, Segments.config(format))) {
-      add(writer, vectors, 0, 120);
-      try (DirectoryReader reader = DirectoryReader.open(writer)) {
-        SegmentFacts facts = facts(reader).get(0);
-        assertNull(facts.codebook());
-        assertEquals(0, facts.codebookVersion());
-        assertEquals(0, facts.codeBytes() + facts.codebookBytes());
-        assertEquals(120L * 16 * 4, facts.graphBytes());
-      }
-      assertEquals(0, statistics.snapshot().quantizations());
-      assertEquals(1, statistics.snapshot().graphs());
-    }
-  }
-
   public void testSegmentFacts() throws IOException {
     float[][] vectors = Segments.clustered(random(), 150, DIMENSION);
     ready.set(train(vectors, 6, 7, EUCLIDEAN));
@@ -373,67 +343,5 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
   private static List<SegmentFacts> facts(DirectoryReader reader) {
     assertEquals(1, reader.leaves().size());
     return SegmentFacts.of((CodecReader) FilterLeafReader.unwrap(reader.leaves().get(0).reader()));
-  }
-
-  public void testCountersAreExactUnderConcurrency() throws Exception {
-    int threads = 4;
-    int segments = 5;
-    float[][] vectors = Segments.clustered(random(), 60, DIMENSION);
-    ready.set(train(vectors, 4, 1, EUCLIDEAN));
-    ExecutorService executor =
-        Executors.newFixedThreadPool(threads, new NamedThreadFactory("writers"));
-    try (Directory directory = newDirectory();
-        IndexWriter anchor = writer(directory)) {
-      assertNotNull(anchor);
-      List<Callable<Void>> tasks = new ArrayList<>();
-      for (int t = 0; t < threads; t++) {
-        Directory own = newDirectory();
-        IndexWriter writer = writer(own);
-        tasks.add(
-            () -> {
-              try (own;
-                  writer) {
-                for (int s = 0; s < segments; s++) {
-                  add(writer, vectors, 0, vectors.length);
-                }
-                writer.forceMerge(1);
-              }
-              return null;
-            });
-      }
-      for (Future<Void> task : executor.invokeAll(tasks)) {
-        task.get();
-      }
-    } finally {
-      executor.shutdown();
-    }
-    BuildStatistics.Snapshot counted = statistics.snapshot();
-    assertEquals(threads * (segments + 1), counted.graphs());
-    assertEquals(threads * (segments + 1), counted.quantizations());
-    assertEquals(threads * (segments + 1), counted.codebooksShared());
-    assertEquals((long) threads * segments * vectors.length, counted.codesEncoded());
-    assertEquals((long) threads * segments * vectors.length, counted.codesCopied());
-    assertEquals(
-        2L * threads * segments * vectors.length, counted.nodesInserted() + counted.nodesReused());
-    assertEquals((long) threads * vectors.length, counted.nodesReused());
-  }
-
-  public void testProvidersAnswerForTheirFieldsOnly() throws IOException {
-    SharedCodebook shared =
-        new SharedCodebook(
-            "shared",
-            1,
-            new Codebook(CodebookId.random(), new SubspaceLayout(1, 1), new float[256]),
-            EUCLIDEAN,
-            new CodebookTraining(1, 1, 0, ""));
-    CodebookProvider provider =
-        CodebookProvider.of(
-            Map.of("a", "shared", "b", "other"), name -> name.equals("shared") ? shared : null);
-    assertSame(shared, provider.current("a", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
-    assertEquals("other", provider.nameFor("b"));
-    assertNull(provider.current("b", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
-    assertNull(provider.nameFor("c"));
-    assertNull(provider.current("c", 1, VectorEncoding.FLOAT32, EUCLIDEAN));
-    assertNull(CodebookProvider.NONE.nameFor("a"));
   }
 }

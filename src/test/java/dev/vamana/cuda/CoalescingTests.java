@@ -78,7 +78,7 @@ public class CoalescingTests extends GpuTestCase {
       assertTrue(statistics.toString(), again >= 0);
       assertTrue(
           launches + " launches, " + again + " items again",
-          launches <= BATCHES.depth() + 1 + again);
+          launches <= BatchOptions.DEPTH + 1 + again);
     }
   }
 

@@ -96,15 +96,15 @@ public class DistrustTests extends GpuTestCase {
             .withPlacement(Placement.EXACT)
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
             .withTimes(Duration.ZERO, Duration.ZERO);
-    return GpuDevice.open(drivers, residency, options.withRetry(1_000_000, 8_000_000), told);
+    return GpuDevice.open(
+        drivers, residency, options.withTimes(times -> times.retry(1_000_000, 8_000_000)), told);
   }
 
   private static GpuOptions options(long interval) {
     return WALKS
         .withBatches(BATCHES)
-        .withSelfTest(interval)
-        .withLeastGraph(LEAST_GRAPH)
-        .withLeastTraining(1);
+        .withTimes(times -> times.selfTest(interval))
+        .withLeast(1, LEAST_GRAPH);
   }
 
   private GpuExecutor open(long interval) {
@@ -362,7 +362,10 @@ public class DistrustTests extends GpuTestCase {
   /** The CPU scores hits of live traffic again: nothing else looks at the device here. */
   public void testAnswersOfSearches() throws Exception {
     GpuOptions options =
-        WALKS.withPlan(PlanMode.EXACT).withBatches(BATCHES).withSelfTest(TimeUnit.HOURS.toNanos(1));
+        WALKS
+            .withPlan(PlanMode.EXACT)
+            .withBatches(BATCHES)
+            .withTimes(times -> times.selfTest(TimeUnit.HOURS.toNanos(1)));
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor = open(options)) {
       SegmentView view = index.views().get(0);

@@ -1,6 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.GpuException;
@@ -93,7 +94,7 @@ public class EarlyResultsTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
             GpuExecutor.open(
-                WALKS.withBatches(BATCHES.withPacking(LARGE + random().nextInt(200), 3)),
+                WALKS.withBatches(BATCHES),
                 () -> {
                   opened.incrementAndGet();
                   return new LateDriver(driver(), fails);
@@ -130,7 +131,7 @@ public class EarlyResultsTests extends GpuTestCase {
                 everything(Placement.EXACT, true),
                 new QuietListener())) {
       List<WorkItem> items = items(index, 1 + random().nextInt(LARGE - 1));
-      int calls = BATCHES.depth() + 1;
+      int calls = BatchOptions.DEPTH + 1;
       executor.opened(items.get(0).segment());
       List<WorkResult> expected = onCpu(items);
       silent.silent = true;

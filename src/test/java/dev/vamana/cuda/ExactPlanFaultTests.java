@@ -7,7 +7,7 @@ import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.plan.PlanMode;
@@ -42,7 +42,8 @@ public class ExactPlanFaultTests extends PlanTestCase {
 
   private static GpuExecutor open(Supplier<CudaDriver> drivers) {
     return GpuExecutor.open(
-        options(PlanMode.EXACT, costs(1, 0, 0, 0)).withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+        options(PlanMode.EXACT, costs(1, 0, 0, 0))
+            .withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),
         drivers,
         everything(Placement.EXACT, true),
         new QuietListener());

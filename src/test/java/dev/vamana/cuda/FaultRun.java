@@ -152,13 +152,17 @@ final class FaultRun {
         };
     GpuOptions options =
         GpuOptions.DEFAULT
-            .withSelfTest(cell.phase() == FaultCell.Phase.OPENING ? SELF_TEST_NANOS : 0)
+            .withTimes(
+                times ->
+                    times.selfTest(cell.phase() == FaultCell.Phase.OPENING ? SELF_TEST_NANOS : 0))
             .withBatches(GpuTestCase.BATCHES)
             .withPlan(cell.route().plan())
-            .withRetry(1_000_000, 8_000_000)
+            .withTimes(times -> times.retry(1_000_000, 8_000_000))
             .withHostMemory(account)
-            .withLeastTraining(1);
-    return cell.fault() == Fault.ENDLESS ? options.withDeadline(SHORT_DEADLINE) : options;
+            .withLeast(1, GpuOptions.NO_GRAPHS);
+    return cell.fault() == Fault.ENDLESS
+        ? options.withTimes(times -> times.deadline(SHORT_DEADLINE))
+        : options;
   }
 
   private SeamDriver driver() {

@@ -221,7 +221,10 @@ public class GpuCountersTests extends GpuTestCase {
     ConcurrentLinkedQueue<CudaDriver> drivers =
         new ConcurrentLinkedQueue<>(List.of(first, driver()));
     GpuOptions options =
-        WALKS.withBatches(BATCHES).withWaitForUpload(true).withRetry(1_000_000, 2_000_000);
+        WALKS
+            .withBatches(BATCHES)
+            .withWaitForUpload(true)
+            .withTimes(times -> times.retry(1_000_000, 2_000_000));
     try (TestIndex index = TestIndex.any(500, 2);
         GpuExecutor executor =
             GpuDevice.open(

@@ -109,7 +109,7 @@ public class GpuExecutorTests extends GpuTestCase {
       assertTrue(statistics.counter("batches", "requests") >= 3000 / BATCHES.maxBatch());
       assertEquals(
           "all requests' memory is free again",
-          BATCHES.depth() * 8L * BATCHES.maxBatch(),
+          BatchOptions.DEPTH * 8L * BATCHES.maxBatch(),
           statistics.counter("now", "staging_bytes"));
     }
   }

@@ -28,7 +28,7 @@ public class GpuFailureTests extends GpuTestCase {
   private static final long RETRY_NANOS = 1_000_000;
 
   private static GpuOptions options() {
-    return WALKS.withBatches(BATCHES).withRetry(RETRY_NANOS, 8 * RETRY_NANOS);
+    return WALKS.withBatches(BATCHES).withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS));
   }
 
   /** Remembers what an operator is told. */

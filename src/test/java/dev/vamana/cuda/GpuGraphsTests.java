@@ -43,7 +43,10 @@ public class GpuGraphsTests extends GpuTestCase {
   private static final int LEAST = 300;
 
   private static GpuOptions options() {
-    return QUIET.withBatches(BATCHES).withRetry(1_000_000, 8_000_000).withLeastGraph(LEAST);
+    return QUIET
+        .withBatches(BATCHES)
+        .withTimes(times -> times.retry(1_000_000, 8_000_000))
+        .withLeast(GpuOptions.LEAST_TRAINING, LEAST);
   }
 
   private static long counter(GpuExecutor executor, String group, String name) {
@@ -140,7 +143,7 @@ public class GpuGraphsTests extends GpuTestCase {
     SimulatedDriver other = driver();
     try (GpuExecutor off =
         GpuExecutor.open(
-            options().withLeastGraph(GpuOptions.NO_GRAPHS),
+            options().withLeast(GpuOptions.LEAST_TRAINING, GpuOptions.NO_GRAPHS),
             () -> other,
             everything(Placement.EXACT, true),
             new QuietListener())) {

@@ -70,7 +70,7 @@ public class GpuQuantizerTests extends GpuTestCase {
 
   private static GpuExecutor open(SimulatedDriver driver, GpuListener listener) {
     return GpuExecutor.open(
-        QUIET.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        QUIET.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
         () -> driver,
         everything(Placement.EXACT, true),
         listener);

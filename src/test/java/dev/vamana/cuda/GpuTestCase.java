@@ -80,11 +80,10 @@ public abstract class GpuTestCase extends LuceneTestCase {
   private static final float TIE = 1e-5f;
 
   static final BatchOptions BATCHES =
-      new BatchOptions(
-          512, 0, 3, 2, 64, 192, 2, false, 8 << 20, dev.vamana.cuda.kernel.Tuning.DEFAULT);
+      BatchOptions.DEFAULT.withBatches(512, 0).withSegmentsAhead(false);
 
   /** Options without self-tests, whose calls tests would count as their own. */
-  static final GpuOptions QUIET = GpuOptions.DEFAULT.withSelfTest(0);
+  static final GpuOptions QUIET = GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0));
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = QUIET.withPlan(PlanMode.GRAPH);

@@ -2,6 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
@@ -222,8 +223,10 @@ public class GpuWaitingTests extends GpuTestCase {
   /** What queues while the device is busy is one batch. */
   public void testQueueWhileBusyIsOneBatch() throws Exception {
     List<Future<List<WorkResult>>> futures = new ArrayList<>();
-    // two launches take whatever waits, and then no other begins beside them for a few items
-    for (int launches = 1; launches <= BATCHES.eager(); launches++) {
+    int all = 0;
+    // so many launches take whatever waits, and then no other begins beside them for a few items
+    for (int launches = 1; launches <= BatchOptions.EAGER; launches++) {
+      all += launches;
       List<WorkItem> items = items(launches, () -> false);
       futures.add(pool.submit(() -> executor.search(items)));
       long running = launches;
@@ -231,22 +234,23 @@ public class GpuWaitingTests extends GpuTestCase {
     }
     blocked.awaitStart();
     for (int i = 0; i < 2; i++) {
+      all += 2;
       List<WorkItem> more = items(2, () -> false);
       futures.add(pool.submit(() -> executor.search(more)));
     }
-    awaitPending(executor, 7);
+    awaitPending(executor, all);
     blocked.letGo();
     for (Future<List<WorkResult>> future : futures) {
       future.get(2, TimeUnit.MINUTES);
     }
-    assertEquals(3, executor.statistics().counter("batches", "launches"));
-    assertEquals(7, executor.statistics().counter("batches", "items"));
+    assertEquals(BatchOptions.EAGER + 1, executor.statistics().counter("batches", "launches"));
+    assertEquals(all, executor.statistics().counter("batches", "items"));
   }
 
   /** Many calls start beside launches in flight, however few their items are. */
   public void testManyCallsDoNotWaitForALaunchToEnd() throws Exception {
     List<Future<List<WorkResult>>> futures = new ArrayList<>();
-    for (int launches = 1; launches <= BATCHES.eager(); launches++) {
+    for (int launches = 1; launches <= BatchOptions.EAGER; launches++) {
       List<WorkItem> items = items(1, () -> false);
       futures.add(pool.submit(() -> executor.search(items)));
       long running = launches;
@@ -254,18 +258,19 @@ public class GpuWaitingTests extends GpuTestCase {
     }
     blocked.awaitStart();
     int calls = 6;
-    assertTrue(calls < BATCHES.overlap());
+    assertTrue(calls < BatchOptions.OVERLAP);
     for (int i = 0; i < calls; i++) {
       List<WorkItem> more = items(1, () -> false);
       futures.add(pool.submit(() -> executor.search(more)));
     }
-    await(() -> executor.statistics().counter("now", "launches_in_flight") == BATCHES.eager() + 1);
+    await(
+        () -> executor.statistics().counter("now", "launches_in_flight") == BatchOptions.EAGER + 1);
     blocked.letGo();
     for (Future<List<WorkResult>> future : futures) {
       future.get(2, TimeUnit.MINUTES);
     }
-    assertEquals(BATCHES.eager() + 1, executor.statistics().counter("batches", "launches"));
-    assertEquals(BATCHES.eager() + calls, executor.statistics().counter("batches", "items"));
+    assertEquals(BatchOptions.EAGER + 1, executor.statistics().counter("batches", "launches"));
+    assertEquals(BatchOptions.EAGER + calls, executor.statistics().counter("batches", "items"));
   }
 
   /**

@@ -1,5 +1,7 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.build.BuildPhase;
+import dev.vamana.cuda.build.BuiltRows;
 import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.build.RecentSearches;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -164,12 +166,12 @@ public class GraphBuildParityTests extends DeviceTestCase {
               pinned,
               lost -> fail(lost.getMessage()),
               new RecentSearches(() -> 0));
-      try (VamanaGraph graph = builder.build(task, (phase, nanos) -> {})) {
+      try (VamanaGraph graph = build(builder, task)) {
         long all = most.get();
         for (long room : new long[] {all - 1, all - vectors}) {
           limit.set(room);
           most.set(0);
-          try (VamanaGraph again = builder.build(task, (phase, nanos) -> {})) {
+          try (VamanaGraph again = build(builder, task)) {
             GraphChecks.assertSame(graph, again);
           }
           assertTrue(most.get() + " of " + room, most.get() > 0 && most.get() <= room);
@@ -177,6 +179,14 @@ public class GraphBuildParityTests extends DeviceTestCase {
       }
       assertEquals(0, used.get());
       transfers.free();
+    }
+  }
+
+  private static VamanaGraph build(DeviceBuilder builder, GraphTask task) throws IOException {
+    BuildPhase.Clock clock = (phase, nanos) -> {};
+    try (BuiltRows rows = BuiltRows.begin(task, clock)) {
+      builder.build(task, rows, clock);
+      return rows.finish();
     }
   }
 

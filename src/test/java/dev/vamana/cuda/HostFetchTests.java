@@ -456,12 +456,4 @@ public class HostFetchTests extends GpuTestCase {
       assertSame(walked(items), results(fixture.search(items)), 0.98);
     }
   }
-
-  public void testFetchOptionsAreChecked() {
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> new FetchOptions(0, 1, 1 << 20, 0));
-    assertEquals("threads must be between 1 and 256, got 0", e.getMessage());
-    expectThrows(IllegalArgumentException.class, () -> new FetchOptions(1, 0, 1 << 20, 0));
-    expectThrows(IllegalArgumentException.class, () -> new FetchOptions(1, 1, 0, 0));
-  }
 }

@@ -64,7 +64,10 @@ public class HostMemoryTests extends GpuTestCase {
   private static GpuExecutor open(
       Placement placement, HostMemoryAccount account, Supplier<CudaDriver> drivers) {
     return GpuExecutor.open(
-        WALKS.withBatches(BATCHES).withHostMemory(account).withRetry(1_000_000, 8_000_000),
+        WALKS
+            .withBatches(BATCHES)
+            .withHostMemory(account)
+            .withTimes(times -> times.retry(1_000_000, 8_000_000)),
         drivers,
         everything(placement, true),
         new QuietListener());

@@ -92,9 +92,7 @@ public class LargeCallTests extends GpuTestCase {
                 ResidencyOptions.defaults(DEVICE_BYTES)
                     .withPlacement(Placement.EXACT)
                     .withLimits(MemoryLimit.percent(90), MemoryLimit.bytes(0)),
-                QUIET
-                    .withPlan(PlanMode.GRAPH)
-                    .withBatches(BATCHES.withPacking(1 + random.nextInt(400), 3)),
+                QUIET.withPlan(PlanMode.GRAPH).withBatches(BATCHES),
                 new QuietListener())) {
       SegmentView view = segment.view();
       executor.warm(view);

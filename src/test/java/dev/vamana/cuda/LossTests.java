@@ -30,7 +30,7 @@ public class LossTests extends GpuTestCase {
   private static final long RETRY_NANOS = 1_000_000;
 
   private static GpuOptions options() {
-    return WALKS.withBatches(BATCHES).withRetry(RETRY_NANOS, 8 * RETRY_NANOS);
+    return WALKS.withBatches(BATCHES).withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS));
   }
 
   private static WorkItem item(WorkItem like, BooleanSupplier cancelled) {
@@ -166,7 +166,8 @@ public class LossTests extends GpuTestCase {
           throw none;
         };
     Placement placement = random().nextBoolean() ? Placement.EXACT : Placement.HOST_FETCH;
-    GpuOptions options = options().withDeadline(TimeUnit.MILLISECONDS.toNanos(50));
+    GpuOptions options =
+        options().withTimes(times -> times.deadline(TimeUnit.MILLISECONDS.toNanos(50)));
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
             GpuExecutor.open(options, drivers, everything(placement, true), new QuietListener())) {

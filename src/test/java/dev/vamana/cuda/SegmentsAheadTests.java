@@ -55,7 +55,7 @@ public class SegmentsAheadTests extends GpuTestCase {
                     WALKS
                         .withBatches(BATCHES.withSegmentsAhead(true))
                         .withWaitForUpload(true)
-                        .withRetry(1_000_000, 8_000_000),
+                        .withTimes(times -> times.retry(1_000_000, 8_000_000)),
                     new QuietListener()));
     executor = (GpuExecutor) installation.executor();
   }

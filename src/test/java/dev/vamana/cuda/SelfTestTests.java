@@ -28,7 +28,7 @@ public class SelfTestTests extends GpuTestCase {
         ResidencyOptions.defaults(1L << 30),
         GpuOptions.DEFAULT
             .withBatches(BATCHES)
-            .withRetry(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(1)),
+            .withTimes(times -> times.retry(TimeUnit.HOURS.toNanos(1), TimeUnit.HOURS.toNanos(1))),
         new QuietListener());
   }
 

@@ -74,7 +74,7 @@ final class SeveralDevices {
                 GpuDevice.open(
                     () -> pages.of(context(index)),
                     residency,
-                    options.withRetry(RETRY_NANOS, 8 * RETRY_NANOS),
+                    options.withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),
                     new GpuTestCase.QuietListener() {
                       @Override
                       public void lost(GpuException cause, long retryMillis) {

@@ -32,7 +32,7 @@ public class SteeringTests extends GpuTestCase {
     return GpuDevice.open(
         () -> drivers[Math.min(drivers.length - 1, next.getAndIncrement())],
         ResidencyOptions.defaults(1L << 30).withPlacement(Placement.EXACT).withLimits(limit, PAGES),
-        WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+        WALKS.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
         new QuietListener());
   }
 
@@ -123,7 +123,7 @@ public class SteeringTests extends GpuTestCase {
                   throw new GpuException(GpuException.Kind.UNAVAILABLE, "none");
                 },
                 ResidencyOptions.defaults(1L << 30),
-                WALKS.withBatches(BATCHES).withRetry(1_000_000, 8_000_000),
+                WALKS.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
                 new QuietListener())) {
       SegmentView view = index.views().get(0);
       executor.warm(view);

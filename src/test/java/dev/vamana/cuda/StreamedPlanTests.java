@@ -252,7 +252,8 @@ public class StreamedPlanTests extends PlanTestCase {
             openAtLast(
                 () ->
                     GpuExecutor.open(
-                        pinned(PlanMode.EXACT).withRetry(1_000_000, 8_000_000),
+                        pinned(PlanMode.EXACT)
+                            .withTimes(times -> times.retry(1_000_000, 8_000_000)),
                         drivers,
                         nothing(),
                         new QuietListener()))) {

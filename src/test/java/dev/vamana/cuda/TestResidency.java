@@ -2,7 +2,7 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidentBits;

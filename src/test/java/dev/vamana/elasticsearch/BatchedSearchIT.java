@@ -174,18 +174,6 @@ public class BatchedSearchIT {
   }
 
   @Test
-  public void testOneSegmentOfBytes() throws IOException {
-    TestVectors vectors = TestVectors.randomBytes(COUNT, DIMS, 3);
-    TestVectors queries = TestVectors.randomBytes(FEW_QUERIES, DIMS, 4);
-    for (String similarity : List.of("l2_norm", "cosine", "dot_product", "max_inner_product")) {
-      TestIndex index = index("bytes-" + similarity, "", "byte", similarity, vectors);
-      index.forceMerge();
-      index.delete(0, COUNT, doc -> doc % 10 == 3);
-      assertSame(index, queries);
-    }
-  }
-
-  @Test
   public void testSegmentsShardsAndIndices() throws IOException {
     TestVectors vectors = TestVectors.random(COUNT, DIMS, 5);
     TestVectors queries = TestVectors.random(QUERIES, DIMS, 6);
@@ -396,17 +384,6 @@ public class BatchedSearchIT {
     return null;
   }
 
-  @Test
-  public void testNoReaderStaysOpen() throws Exception {
-    TestVectors vectors = TestVectors.random(COUNT, DIMS, 9);
-    TestVectors queries = TestVectors.random(3, DIMS, 10);
-    index("closing", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
-    batch("closing/_vamana/search", queries, 5, 50, "");
-    batch("closing/_vamana/search", queries, 5, 50, ", \"filter\": {\"match_none\": {}}");
-    first.client().put("/closing/_mapping", "{\"properties\": {\"w\": {\"type\": \"text\"}}}");
-    assertNothingOpenAfterAnswers("closing");
-  }
-
   /** Each vector is a query of every shard in the statistics of its index. */
   @Test
   public void testVectorsAreCountedAsQueries() throws Exception {
@@ -425,45 +402,6 @@ public class BatchedSearchIT {
   private static int searchStatistic(String index, String name) throws IOException {
     Map<String, Object> stats = first.client().get("/" + index + "/_stats/search");
     return (Integer) NodeClient.at(stats, "_all", "total", "search", name);
-  }
-
-  /** A short body may ask for more hits than the parent breaker has room for. */
-  @Test
-  public void testParentBreaker() throws Exception {
-    TestVectors vectors = TestVectors.random(COUNT, DIMS, 15);
-    index("heavy", ", \"index.number_of_shards\": 2", "float", "l2_norm", vectors);
-    TestVectors queries = TestVectors.random(200, DIMS, 16);
-    List<String> one = new ArrayList<>();
-    for (int i = 0; i < queries.count(); i++) {
-      one.add(TestVectors.json(queries.vector(i)));
-    }
-    String body =
-        "{\"field\": \"v\", \"k\": 10000, \"num_candidates\": 10000, \"query_vectors\": ["
-            + String.join(",", one)
-            + "]}";
-    String path = "/heavy/_vamana/search?format=columns";
-    setParentLimit("\"3mb\"");
-    try {
-      for (RunningNode asked : new RunningNode[] {first, second}) {
-        NodeClient.Response refused = asked.client().send("POST", path, body, "application/json");
-        assertEquals(refused.body(), 429, refused.status());
-        String text = refused.body();
-        assertTrue(text, text.contains("circuit_breaking_exception"));
-        assertTrue(text, text.contains("[parent] Data too large"));
-        assertTrue(text, text.contains("vamana_batch_search"));
-      }
-    } finally {
-      setParentLimit("null");
-    }
-    assertNothingOpen("heavy");
-    for (RunningNode asked : new RunningNode[] {first, second}) {
-      assertEquals(200, asked.client().send("POST", path, body, "application/json").status());
-    }
-    assertNothingOpenAfterAnswers("heavy");
-  }
-
-  private static void setParentLimit(String value) throws IOException {
-    first.client().set("indices.breaker.total.limit", value);
   }
 
   private static void assertNothingOpen(String index) throws IOException {

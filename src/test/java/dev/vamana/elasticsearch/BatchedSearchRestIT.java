@@ -80,28 +80,6 @@ public class BatchedSearchRestIT {
     }
   }
 
-  /** A vector in base64 means the same here as in the standard search. */
-  @Test
-  public void testBase64IsThatOfTheStandardSearch() throws Exception {
-    // all candidates: single searches may end early, batches do not
-    String all = body("[" + rows(20) + "]", "columns", COUNT);
-    List<?> batch = (List<?>) json(send(JSON, all)).get("ids");
-    for (int i = 0; i < 20; i++) {
-      Object standard =
-          node.client()
-              .post(
-                  "/photos/_search",
-                  Json.of(
-                      """
-                      {"size": 5, "_source": false, "knn": {"field": "v", "k": 5,
-                       "num_candidates": %d, "query_vector": "%s"}}
-                      """,
-                      COUNT, base64(i)));
-      List<?> hits = (List<?>) NodeClient.at(standard, "hits", "hits");
-      assertEquals(hits.stream().map(hit -> NodeClient.at(hit, "_id")).toList(), batch.get(i));
-    }
-  }
-
   @Test
   public void testSlowLog() throws Exception {
     List<String> columns = slowLog(() -> columns(7, numbers(7)));
@@ -146,19 +124,6 @@ public class BatchedSearchRestIT {
   }
 
   @Test
-  public void testOtherRoutes() throws Exception {
-    Object expected = columns(3, numbers(3)).get("ids");
-    for (String method : List.of("GET", "POST")) {
-      for (String path : List.of("/_vamana/search", PATH)) {
-        NodeClient.Response answer =
-            node.client().send(method, path, body(numbers(3), "columns"), JSON);
-        assertEquals(answer.body(), 200, answer.status());
-        assertEquals(expected, answer.json().get("ids"));
-      }
-    }
-  }
-
-  @Test
   public void testBinaryForms() throws Exception {
     List<?> expected = (List<?>) columns(QUERIES, numbers(QUERIES)).get("ids");
     for (XContentType type : List.of(XContentType.CBOR, XContentType.SMILE)) {
@@ -180,18 +145,6 @@ public class BatchedSearchRestIT {
     }
     HttpResponse<byte[]> yaml = send(JSON, body("[[" + zeros() + "]]", "columns"), "?format=yaml");
     assertTrue(text(yaml), text(yaml).startsWith("---\n"));
-  }
-
-  /** The search ends before its answer arrives, so it takes no longer than the request. */
-  @Test
-  public void testTookIsNotMoreThanTheRequestTakes() throws Exception {
-    for (int i = 0; i < 400; i++) {
-      long start = System.nanoTime();
-      HttpResponse<byte[]> answer = send(JSON, body(numbers(1), "columns"));
-      long millis = (System.nanoTime() - start) / 1_000_000;
-      int took = (Integer) json(answer).get("took");
-      assertTrue("took " + took + " of " + millis, took <= millis);
-    }
   }
 
   @Test

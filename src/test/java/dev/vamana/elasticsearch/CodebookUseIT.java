@@ -90,32 +90,6 @@ public class CodebookUseIT {
   }
 
   @Test
-  public void testPipelinesThatFeedNothing() throws IOException {
-    assertAnswer(
-        400,
-        "PUT",
-        "/_ingest/pipeline/feed",
-        "{\"processors\": [{\"vamana_train\": {\"field\": \"v\", \"codebook\": \"{{kind}}\","
-            + " \"dims\": 4}}]}",
-        "[codebook]",
-        "[{{kind}}]");
-  }
-
-  @Test
-  public void testPipelineThatHasSeenNoDocument() throws IOException {
-    client.put(
-        "/_ingest/pipeline/feed",
-        "{\"processors\": [{\"vamana_train\": {\"field\": \"v\", \"codebook\": \"unseen\","
-            + " \"dims\": 4}}]}");
-    Map<?, ?> unseen = CodebookAnswers.only(client, "unseen");
-    assertEquals("sampling", unseen.get("state"));
-    assertEquals(4, unseen.get("dims"));
-    assertEquals(0, CodebookAnswers.sample(client, "unseen").get("documents"));
-    client.delete("/_ingest/pipeline/feed");
-    assertAnswer(404, "GET", "/_vamana/codebooks/unseen", null, "[unseen]");
-  }
-
-  @Test
   public void testTrainingFromSeveralIndices() throws IOException {
     for (String name : List.of("one", "two")) {
       create(name, "")

@@ -2,16 +2,11 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
-import static org.junit.Assume.assumeTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
-import dev.vamana.tools.datasets.VectorTable;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.file.Files;
-import java.nio.file.Path;
-import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import org.junit.AfterClass;
@@ -166,53 +161,6 @@ public class CodebooksIT {
     assertEquals(200, send("DELETE", "/_vamana/codebooks/fed?force=true", null).status());
     assertUnseen("fed");
     assertTrue(Answers.recall(scores, 10, index.knn("v", query, 10, 200)) >= 0.9);
-  }
-
-  /** Vectors of photographs, if {@code -Dvector.data} names a folder that has them. */
-  @Test
-  public void testRealVectors() throws Exception {
-    String root = System.getProperty("vector.data");
-    assumeTrue("vector.data is not set", root != null && !root.isEmpty());
-    Path folder = Path.of(root, "sift5k-ngt");
-    assumeTrue(folder + " is missing", Files.isDirectory(folder));
-    float[][] base = VectorTable.read(folder.resolve("base.bvecs"), 5_000).rows();
-    float[][] queries = VectorTable.read(folder.resolve("query.bvecs"), 20).rows();
-    putPipeline(
-        "sift",
-        "\"codebook\": \"sift\", \"dims\": 128, \"similarity\": \"l2_norm\","
-            + " \"sample_size\": 2000, \"min_documents\": 4000");
-    TestIndex index =
-        TestIndex.create(
-            node.client(),
-            "sift",
-            TestIndex.VAMANA
-                + ", \"index.default_pipeline\": \"sift\", \"index.vamana.pq.threshold\": 0,"
-                + " \"index.vamana.codebook.v\": \"sift\"",
-            TestIndex.denseVector("v", "float", 128, "l2_norm", "hnsw"));
-    index.awaitHealth("green");
-    for (int from = 0; from < base.length; from += 1_000) {
-      int to = Math.min(from + 1_000, base.length);
-      index.index(from, to, doc -> "{\"v\": " + TestVectors.json(base[doc]) + "}");
-    }
-    Map<?, ?> ready = CodebookAnswers.awaitState(node.client(), "sift", "ready");
-    assertEquals(2_000, ready.get("trained_on"));
-    assertEquals(32, ready.get("subspaces"));
-    index.forceMerge();
-    assertEquals(List.of("sift 1"), codebooksOfSegments("sift"));
-    double recall = 0;
-    for (float[] query : queries) {
-      Map<Integer, Double> scores = new HashMap<>();
-      for (int doc = 0; doc < base.length; doc++) {
-        double sum = 0;
-        for (int d = 0; d < query.length; d++) {
-          sum += (base[doc][d] - query[d]) * (base[doc][d] - query[d]);
-        }
-        scores.put(doc, 1 / (1 + sum));
-      }
-      recall += Answers.recall(scores, 10, index.knn("v", query, 10, 100)) / queries.length;
-    }
-    // what a graph of degree 16 gives with early termination; codes matter to walks on a device
-    assertTrue("recall " + recall, recall >= 0.9);
   }
 
   /** A pipeline that has seen too few documents for a codebook. */

@@ -23,7 +23,7 @@ public class DemoIT {
     PrintStream out = new PrintStream(bytes, true, StandardCharsets.UTF_8);
     String[] arguments = {
       "--plugin=" + zip,
-      "--limit=4600",
+      "--limit=1600",
       "--queries=12",
       "--side=8",
       "--seconds=0.1",

@@ -79,23 +79,6 @@ public class LifecycleIT {
   }
 
   @Test
-  public void testForceMerge() throws IOException {
-    TestIndex index = filled("merged", TestIndex.VAMANA);
-    assertOurs(index);
-    index.forceMerge();
-    assertEquals(1, index.segments().size());
-    assertOurs(index);
-  }
-
-  @Test
-  public void testCloseAndOpen() throws IOException {
-    TestIndex index = filled("reopened", TestIndex.VAMANA);
-    index.close();
-    index.open();
-    assertOurs(index);
-  }
-
-  @Test
   public void testSnapshotAndRestore() throws IOException {
     TestIndex index = filled("kept", TestIndex.VAMANA);
     String location = node.home().root().resolve("repository").toString();

@@ -9,6 +9,7 @@ import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
 import java.util.Map;
@@ -16,18 +17,13 @@ import java.util.TreeMap;
 import java.util.stream.Stream;
 import org.elasticsearch.common.xcontent.XContentHelper;
 import org.elasticsearch.xcontent.json.JsonXContent;
-import org.junit.After;
-import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
-import org.junit.runner.RunWith;
-import org.junit.runners.Parameterized.Parameters;
 
 /**
  * The requests that the pages for operators print work as printed, one after the other, and where a
  * page shows an answer the node's has those members.
  */
-@RunWith(OneByOne.class)
 public class OperatorPagesIT {
   private static final int DIMS = 128;
 
@@ -59,26 +55,9 @@ public class OperatorPagesIT {
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
-  private final Path page;
-  private NodeClient client;
+  private static NodeClient client;
 
-  public OperatorPagesIT(Path page) {
-    this.page = page;
-  }
-
-  /** All pages for operators, and the one of the others that prints requests. */
-  @Parameters(name = "{0}")
-  public static List<Object[]> pages() throws IOException {
-    try (Stream<Path> operators = Files.list(Path.of("docs/operators"))) {
-      Stream<Path> pages = operators.filter(Files::isRegularFile).sorted();
-      return Stream.concat(pages, Stream.of(Path.of("docs/internals/query-plans.md")))
-          .map(each -> new Object[] {each})
-          .toList();
-    }
-  }
-
-  @Before
-  public void createIndices() throws IOException {
+  private static void createIndices() throws IOException {
     client = CLUSTER.first().client();
     for (String index : List.of("photos", "pictures")) {
       TestIndex.create(
@@ -91,8 +70,7 @@ public class OperatorPagesIT {
     client.put("/" + UNASSIGNED, "{\"settings\": {\"index.number_of_replicas\": 1}}");
   }
 
-  @After
-  public void deleteWhatPagesMade() throws IOException {
+  private static void deleteWhatPagesMade() throws IOException {
     for (String path :
         List.of(
             "/photos",
@@ -109,12 +87,28 @@ public class OperatorPagesIT {
     return "{\"public\": true, \"embedding\": " + TestVectors.random(1, DIMS, doc).json(0) + "}";
   }
 
+  /** All pages for operators, and the one of the others that prints requests. */
   @Test
   public void testRequests() throws IOException {
-    assertWork(page, AT_LEAST.getOrDefault(page.getFileName().toString(), 0));
+    List<Path> pages = new ArrayList<>(List.of(Path.of("docs/internals/query-plans.md")));
+    try (Stream<Path> operators = Files.list(Path.of("docs/operators"))) {
+      operators.filter(Files::isRegularFile).forEach(pages::add);
+    }
+    List<String> failures = new ArrayList<>();
+    for (Path page : pages) {
+      createIndices();
+      try {
+        assertWork(page, AT_LEAST.getOrDefault(page.getFileName().toString(), 0));
+      } catch (AssertionError e) {
+        failures.add(e.getMessage());
+      } finally {
+        deleteWhatPagesMade();
+      }
+    }
+    assertEquals(List.of(), failures);
   }
 
-  private void assertWork(Path page, int atLeast) throws IOException {
+  private static void assertWork(Path page, int atLeast) throws IOException {
     List<Request> requests = PrintedRequests.of(page);
     assertTrue(requests.toString(), requests.size() >= atLeast);
     for (Request printed : requests) {
@@ -160,7 +154,7 @@ public class OperatorPagesIT {
   }
 
   /** What the page leaves out by three dots is filled in, and so is a body that it describes. */
-  private String body(Request request) throws IOException {
+  private static String body(Request request) throws IOException {
     String body = request.body();
     if (request.path().endsWith("/_vamana/search")) {
       return "{\"field\": \"embedding\", \"query_vectors\": ["

@@ -5,9 +5,7 @@ import dev.vamana.elasticsearch.monitor.Trouble;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.regex.MatchResult;
 import java.util.regex.Pattern;
 import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -20,11 +18,7 @@ public class OperatorPagesTests extends LuceneTestCase {
   private static final Path STATISTICS = Path.of("docs/operators/statistics.md");
   private static final Path TROUBLESHOOTING = Path.of("docs/operators/troubleshooting.md");
   private static final Path EXAMPLES = Path.of("docs/operators/examples.md");
-
-  private static final Pattern CODE = Pattern.compile("`([^`]+)`");
-  private static final Pattern LOGGED = Pattern.compile("log: (`[^`]+`)");
   private static final Pattern CONCATENATION = Pattern.compile("\"\\s*\\+\\s*\"");
-  private static final Pattern DRIVER_ERROR = Pattern.compile("CUDA_ERROR_\\w+");
 
   @BeforeClass
   public static void readyServerClasses() {
@@ -46,32 +40,6 @@ public class OperatorPagesTests extends LuceneTestCase {
     for (Trouble.Kind kind : Trouble.Kind.values()) {
       assertTrue(kind.label(), statistics.contains("\n| `" + kind.label() + "` |"));
     }
-  }
-
-  /** Operators search this page for words of the log. */
-  public void testQuotedMessagesAreThoseOfTheCode() throws IOException {
-    String page = Files.readString(TROUBLESHOOTING);
-    List<String> quoted = new ArrayList<>();
-    page.substring(
-            page.indexOf("## The GPU is not used"), page.indexOf("## The CPU answers instead"))
-        .lines()
-        .filter(line -> line.startsWith("| `") && line.startsWith("| `reason`") == false)
-        .map(row -> row.split("\\|")[1])
-        .forEach(cell -> addCode(cell, quoted));
-    LOGGED.matcher(page).results().map(MatchResult::group).forEach(each -> addCode(each, quoted));
-    assertTrue(quoted.toString(), quoted.size() >= 14);
-    String sources = sources();
-    for (String message : quoted) {
-      assertTrue(message, sources.contains(message));
-    }
-  }
-
-  private static void addCode(String markdown, List<String> found) {
-    CODE.matcher(markdown)
-        .results()
-        .map(match -> match.group(1))
-        .filter(code -> DRIVER_ERROR.matcher(code).matches() == false)
-        .forEach(found::add);
   }
 
   /** All sources of the plugin, with the parts of split strings put together. */

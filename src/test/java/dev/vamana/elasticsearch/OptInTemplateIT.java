@@ -134,7 +134,13 @@ public class OptInTemplateIT {
   /** The template file for Rally wins over the one that the track makes. */
   @Test
   public void testTheTemplateForRallyWins() throws IOException {
-    client.put("/_index_template/opt-in-track", DriverRequestsIT.RALLY_TEMPLATE);
+    client.put(
+        "/_index_template/opt-in-track",
+        """
+        {"index_patterns": ["vectors-benchmark-*"], "priority": 500, "data_stream": {},
+         "template": {"mappings": {"properties": {"emb": {
+           "type": "dense_vector", "dims": 128, "index_options": {"type": "bbq_flat"}}}}}}
+        """);
     ExampleTemplates.put(client, ExampleTemplates.FOR_RALLY);
     Map<String, Object> made =
         client.post("/_index_template/_simulate_index/vectors-benchmark-random", null);

@@ -35,6 +35,26 @@ final class PluginNode {
   }
 
   /**
+   * A new home of another release of Elasticsearch, which the build has fetched, with the plugin
+   * for it.
+   */
+  static NodeHome homeOfOtherRelease(String name) throws IOException {
+    Path parts = Path.of("target", "node-parts-other");
+    return NodeHome.assemble(
+        parts, Path.of("target", "node", name), TestPluginZip.forRelease(release(parts)));
+  }
+
+  private static String release(Path parts) throws IOException {
+    try (Stream<Path> jars = Files.list(parts.resolve("lib"))) {
+      return jars.map(jar -> jar.getFileName().toString())
+          .filter(jar -> jar.matches("elasticsearch-[0-9.]+\\.jar"))
+          .map(jar -> jar.replaceAll("elasticsearch-|\\.jar", ""))
+          .findFirst()
+          .orElseThrow();
+    }
+  }
+
+  /**
    * The plugin's zip, as the build has made it. Builds for other releases of Elasticsearch may have
    * left theirs beside it.
    */

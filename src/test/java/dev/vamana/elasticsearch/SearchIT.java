@@ -109,8 +109,17 @@ public class SearchIT {
             node.client(),
             "thinned",
             TestIndex.VAMANA + ", \"index.merge.policy.deletes_pct_allowed\": 50",
-            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
-    index.index(0, count, doc -> "{\"v\": " + vectors.json(doc) + "}");
+            TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw")
+                + ", \"nested\": {\"type\": \"nested\", \"properties\": {"
+                + TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw")
+                + "}}");
+    index.index(
+        0,
+        count,
+        doc -> {
+          String vector = "{\"v\": " + vectors.json(doc);
+          return vector + ", \"nested\": [" + vector + "}]}";
+        });
     index.index(count, 6 * count, doc -> "{\"other\": 1}");
     IntPredicate before = doc -> true;
     for (int rest : new int[] {50, 12, 5}) {
@@ -119,11 +128,21 @@ public class SearchIT {
       before = live;
       assertTrue(
           index.segments().toString(),
-          index.segments().stream().anyMatch(s -> s.get("deleted_docs").equals(count - rest)));
+          index.segments().stream()
+              .anyMatch(s -> s.get("deleted_docs").equals(2 * (count - rest))));
       for (int i = 0; i < QUERIES.count(); i++) {
         float[] query = QUERIES.vector(i);
-        Answers.assertBest(
-            vectors.scores(query, Similarity.L2_NORM, live), 10, index.knn("v", query, 10, 10));
+        Map<Integer, Double> scores = vectors.scores(query, Similarity.L2_NORM, live);
+        Answers.assertBest(scores, 10, index.knn("v", query, 10, 10));
+        Answers.assertBest(scores, 10, index.knn("nested.v", query, 10, 10));
+        Map<String, Object> batch =
+            node.client()
+                .post(
+                    "/thinned/_vamana/search",
+                    QUERIES.batchedSearch(i + 1, 10, 10, "\"_source\": false"));
+        Map<String, Object> asSearch = new HashMap<>(batch);
+        asSearch.put("hits", NodeClient.at(batch, "responses", i, "hits"));
+        Answers.assertBest(scores, 10, asSearch);
       }
     }
     node.client().delete("/thinned");

@@ -36,32 +36,6 @@ public class SettingsIT {
   }
 
   @Test
-  public void testBadValuesAreRejected() throws IOException {
-    assertRejected("index.vamana.max_degree", "3");
-    assertRejected("index.vamana.max_degree", "many");
-    assertRejected("index.vamana.beam_width", "0");
-    // The default max degree is 64.
-    assertRejected("index.vamana.beam_width", "63");
-    assertRejected("index.vamana.alpha", "0.5");
-    assertRejected("index.vamana.pq.subspaces", "-1");
-    assertRejected("index.vamana.pq.threshold", "-1");
-    assertRejected("index.vamana.graph_threshold", "-2");
-    assertRejected("index.vamana.codebook.v", "Upper");
-    assertRejected("index.vamana.no_such_setting", "1");
-  }
-
-  private static void assertRejected(String setting, String value) throws IOException {
-    String body =
-        Json.of("{\"settings\": {\"index.vamana.enabled\": true, \"%s\": \"%s\"}}", setting, value);
-    NodeClient.Response response = node.client().send("PUT", "/rejected", body, "application/json");
-    assertEquals(response.body(), 400, response.status());
-    assertTrue(response.body(), response.body().contains("[" + setting + "]"));
-    if (!setting.contains("no_such")) {
-      assertTrue(response.body(), response.body().contains("[" + value + "]"));
-    }
-  }
-
-  @Test
   public void testSettingsChangeWhileClosedOnly() throws IOException {
     TestIndex index = TestIndex.create(node.client(), "closing", "", hnsw());
     String settings = "\"index.vamana.enabled\": true, \"index.vamana.max_degree\": 8";

@@ -30,6 +30,12 @@ final class SharedCluster extends ExternalResource {
   /** Two nodes whose breakers count what they are told of; the second looks for no GPU. */
   static final SharedCluster TWO_NODES = new SharedCluster("first", "second");
 
+  /**
+   * Two such nodes, the first with an older release of Elasticsearch; it could not join the newer
+   * one. It gets no replicas of the newer node's shards.
+   */
+  static final SharedCluster TWO_RELEASES = new SharedCluster("older", "newer");
+
   private static final List<String> BAD_IN_LOG = List.of("AssertionError", "NotEntitled", "LEAK");
 
   private final String[] names;
@@ -57,7 +63,7 @@ final class SharedCluster extends ExternalResource {
           start(i);
         }
       }
-      leftovers = Leftovers.before(nodes[0].httpUri());
+      leftovers = Leftovers.before(nodes[0].client());
       ready = true;
     } finally {
       if (ready == false) {
@@ -68,8 +74,8 @@ final class SharedCluster extends ExternalResource {
 
   @Override
   protected void after() {
-    try (Leftovers made = leftovers) {
-      made.remove();
+    try {
+      leftovers.remove();
       for (RunningNode node : nodes) {
         String log = node.log();
         for (String bad : BAD_IN_LOG) {
@@ -85,16 +91,16 @@ final class SharedCluster extends ExternalResource {
 
   private void start(int i) throws IOException {
     if (homes[i] == null) {
-      homes[i] = PluginNode.home("shared-" + names[i]);
+      String name = "shared-" + names[i];
+      boolean older = names[i].equals("older");
+      homes[i] = older ? PluginNode.homeOfOtherRelease(name) : PluginNode.home(name);
     }
     nodes[i] = RunningNode.start(homes[i], options(i));
     nodes[0].client().get("/_cluster/health?timeout=60s&wait_for_nodes=" + (i + 1));
   }
 
   private NodeOptions options(int i) {
-    // tests of Elasticsearch ask for features that only nodes under test tell of
-    NodeOptions options =
-        PluginNode.options("-Dtests.testfeatures.enabled=true").withSetting("node.name", names[i]);
+    NodeOptions options = PluginNode.options().withSetting("node.name", names[i]);
     if (names.length > 1) {
       options = options.withSetting("indices.breaker.total.use_real_memory", "false");
     }
@@ -108,8 +114,7 @@ final class SharedCluster extends ExternalResource {
     }
     return options
         .withSetting("vamana.build.threads", "3")
-        .withSetting("path.repo", homes[i].root().resolve("repository").toString())
-        .withSetting("node.attr.testattr", "test");
+        .withSetting("path.repo", homes[i].root().resolve("repository").toString());
   }
 
   /** The node that classes of one node use. */
@@ -133,7 +138,7 @@ final class SharedCluster extends ExternalResource {
   RunningNode startLast() throws IOException {
     int last = nodes.length - 1;
     start(last);
-    leftovers = leftovers.at(nodes[0].httpUri());
+    leftovers = leftovers.at(nodes[0].client());
     return nodes[last];
   }
 

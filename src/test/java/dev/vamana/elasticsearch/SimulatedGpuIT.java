@@ -6,16 +6,11 @@ import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
-import dev.vamana.elasticsearch.yaml.InjectedSettings;
-import dev.vamana.elasticsearch.yaml.Suite;
-import dev.vamana.elasticsearch.yaml.SuiteRunner;
-import dev.vamana.elasticsearch.yaml.Suites;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.nio.file.Path;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -34,14 +29,9 @@ public class SimulatedGpuIT {
   // enough for a graph that the device builds
   private static final int COUNT = 4200;
   private static final int DELETED = 100;
-  private static final int QUERIES = 40;
+  private static final int QUERIES = 15;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 71);
   private static final long AWAIT_NANOS = 60_000_000_000L;
-
-  private static final Path YAML =
-      Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/gpu");
-  private static final Path YAML_OF_NEIGHBORS =
-      Path.of("rest-api-spec/src/yamlRestTest/resources/rest-api-spec/test/vamana.neighbors");
 
   private NodeHome home;
 
@@ -91,16 +81,13 @@ public class SimulatedGpuIT {
       assertAnsweredByTheDevice(node, index);
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);
-      assertListsAreSearchedByTheDevice(node, "rabitq1");
-      assertListsAreSearchedByTheDevice(node, "pq");
+      assertListsAreSearchedByTheDevice(node);
       assertPlansAreCounted(node, index);
-      runYaml(node, YAML);
       Scrape.assertSameAsJson(node.client(), "/_vamana/nodes/stats");
       node.client().delete("/photos");
       // lanes keep their scratch
       long scratch = counter(node, "memory", "scratch", "used_in_bytes");
       assertEquals(scratch, awaitUsed(node, "device", scratch));
-      runYaml(node, YAML_OF_NEIGHBORS);
       long built = counter(node, "build", "gpu", "graphs", "count");
       createMapped(node, "apart", 0);
       // the merge keeps the rows of the larger half and inserts the other
@@ -163,20 +150,6 @@ public class SimulatedGpuIT {
     pin(node, "null");
   }
 
-  /** What the statistics of a node with a GPU look like. */
-  private static void runYaml(RunningNode node, Path folder) throws IOException {
-    try (SuiteRunner runner = new SuiteRunner(node.httpUri())) {
-      List<Suites.File> files = Suites.files(folder);
-      assertFalse("no tests", files.isEmpty());
-      for (Suites.File file : files) {
-        Suite suite = file.read();
-        for (Suite.Section test : suite.tests()) {
-          runner.run(suite, test, InjectedSettings.NONE);
-        }
-      }
-    }
-  }
-
   private static void pin(RunningNode node, String plan) throws IOException {
     node.client().set("vamana.gpu.plan", plan);
   }
@@ -199,16 +172,13 @@ public class SimulatedGpuIT {
   }
 
   /** An index of inverted lists beside the other. */
-  private static void assertListsAreSearchedByTheDevice(RunningNode node, String codes)
-      throws IOException {
+  private static void assertListsAreSearchedByTheDevice(RunningNode node) throws IOException {
     TestIndex index =
         TestIndex.create(
             node.client(),
             "lists",
             "\"index.vamana.enabled\": true, \"index.vamana.type\": \"ivf\","
-                + " \"index.vamana.graph_threshold\": 0, \"index.vamana.codes\": \""
-                + codes
-                + "\"",
+                + " \"index.vamana.graph_threshold\": 0, \"index.vamana.codes\": \"pq\"",
             TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw"));
     index.index(0, COUNT, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
     index.forceMerge();

@@ -14,6 +14,7 @@ import java.util.stream.Stream;
 import java.util.zip.ZipEntry;
 import java.util.zip.ZipFile;
 import java.util.zip.ZipOutputStream;
+import org.elasticsearch.Build;
 
 /**
  * The plugin as built, with a jar of test classes beside it and one of them as the plugin's class.
@@ -35,27 +36,44 @@ final class TestPluginZip {
       throws IOException {
     Path zip = Path.of("target", name, "plugin.zip");
     Files.createDirectories(zip.getParent());
-    try (ZipFile built = new ZipFile(PluginNode.zip().toFile());
-        ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
-      for (ZipEntry entry : Collections.list(built.entries())) {
-        byte[] bytes;
-        try (InputStream in = built.getInputStream(entry)) {
-          bytes = in.readAllBytes();
-        }
-        if (entry.getName().equals(DESCRIPTOR)) {
-          String text = new String(bytes, StandardCharsets.UTF_8);
-          bytes =
-              text.replace(VamanaPlugin.class.getName(), plugin.getName())
-                  .getBytes(StandardCharsets.UTF_8);
-        }
-        put(out, entry.getName(), bytes);
-      }
+    try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      copyBuilt(out, VamanaPlugin.class.getName(), plugin.getName());
       put(out, name + ".jar", jar(classes));
       for (Map.Entry<String, Path> file : files.entrySet()) {
         put(out, file.getKey(), Files.readAllBytes(file.getValue()));
       }
     }
     return zip;
+  }
+
+  /** Writes a zip of the plugin as built, for another release of Elasticsearch. */
+  static Path forRelease(String release) throws IOException {
+    Path zip = Path.of("target", "plugin-for-" + release, "plugin.zip");
+    Files.createDirectories(zip.getParent());
+    try (ZipOutputStream out = new ZipOutputStream(Files.newOutputStream(zip))) {
+      copyBuilt(out, Build.current().version(), release);
+    }
+    return zip;
+  }
+
+  /** Copies the plugin as built, with another text in its descriptor. */
+  private static void copyBuilt(ZipOutputStream out, String text, String instead)
+      throws IOException {
+    try (ZipFile built = new ZipFile(PluginNode.zip().toFile())) {
+      for (ZipEntry entry : Collections.list(built.entries())) {
+        byte[] bytes;
+        try (InputStream in = built.getInputStream(entry)) {
+          bytes = in.readAllBytes();
+        }
+        if (entry.getName().equals(DESCRIPTOR)) {
+          bytes =
+              new String(bytes, StandardCharsets.UTF_8)
+                  .replace(text, instead)
+                  .getBytes(StandardCharsets.UTF_8);
+        }
+        put(out, entry.getName(), bytes);
+      }
+    }
   }
 
   /**

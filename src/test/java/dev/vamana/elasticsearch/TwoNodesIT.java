@@ -21,7 +21,10 @@ import org.junit.FixMethodOrder;
 import org.junit.Test;
 import org.junit.runners.MethodSorters;
 
-/** Our endpoints in a cluster of two nodes, each with half of an index's shards. */
+/**
+ * Our endpoints in a cluster of two nodes of different releases of Elasticsearch, each with half of
+ * an index's shards.
+ */
 @FixMethodOrder(MethodSorters.NAME_ASCENDING)
 public class TwoNodesIT {
   private static final int DIMS = 12;
@@ -31,7 +34,7 @@ public class TwoNodesIT {
   private static final int K = 10;
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 101);
 
-  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_NODES;
+  @ClassRule public static final SharedCluster CLUSTER = SharedCluster.TWO_RELEASES;
 
   private static RunningNode first;
   private static RunningNode second;
@@ -67,13 +70,13 @@ public class TwoNodesIT {
           .forEach(
               node ->
                   states.put(NodeClient.at(node, "name"), NodeClient.at(node, "state", "state")));
-      assertEquals(Map.of("first", "unavailable", "second", "off"), states);
+      assertEquals(Map.of("older", "unavailable", "newer", "off"), states);
       MetricsText metrics = Scrape.assertSameAsJson(asked.client(), "/_vamana/nodes/stats");
-      for (String name : List.of("first", "second")) {
+      for (String name : List.of("older", "newer")) {
         assertEquals(1, metrics.values("vamana_state_usable", Map.of("node_name", name)).size());
       }
       for (String path :
-          List.of("/_vamana/nodes/_local/stats", "/_vamana/nodes/second/stats?timeout=10s")) {
+          List.of("/_vamana/nodes/_local/stats", "/_vamana/nodes/newer/stats?timeout=10s")) {
         assertEquals(1, NodeClient.at(asked.client().get(path), "_nodes", "successful"));
       }
       NodeClient.Response none =

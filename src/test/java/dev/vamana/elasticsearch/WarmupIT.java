@@ -348,49 +348,6 @@ public class WarmupIT {
     assertEquals(Set.of(), missing);
   }
 
-  @Test
-  public void testWrongRequests() throws IOException {
-    create("", 10);
-    assertRejected("POST", "/photos/_vamana/warmup?timeout=2h", null, "[timeout] must be between");
-    assertRejected("POST", "/photos/_vamana/warmup?timeout=soon", null, "timeout");
-    assertRejected("POST", "/photos/_vamana/warmup?wait_for_completion=x", null, "[x]");
-    assertRejected("POST", "/photos/_vamana/warmup?unknown=1", null, "unknown");
-    assertRejected("POST", "/photos/_vamana/warmup", "{}", "body");
-    assertRejected("POST", "/photos/_vamana/clear_cache?timeout=1s", null, "timeout");
-    assertRejected(
-        "PUT", "/photos/_settings", "{\"index.vamana.warm\": \"maybe\"}", "index.vamana.warm");
-    assertRejected(
-        "PUT",
-        "/photos/_settings",
-        "{\"index.vamana.warm_timeout\": \"1d\"}",
-        "index.vamana.warm_timeout");
-    for (String setting :
-        List.of(
-            "\"vamana.gpu.memory.limit\": \"1kb\"",
-            "\"vamana.gpu.placement\": \"nowhere\"",
-            "\"vamana.gpu.plan\": \"fastest\"",
-            "\"vamana.gpu.batch.max_size\": 0",
-            "\"vamana.breaker.overhead\": -1")) {
-      String key = setting.substring(1, setting.indexOf('"', 1));
-      assertRejected("PUT", "/_cluster/settings", "{\"persistent\": {" + setting + "}}", key);
-    }
-    String off = "{\"persistent\": {\"vamana.gpu.enabled\": \"off\"}}";
-    assertRejected("PUT", "/_cluster/settings", off, "not dynamically updateable");
-    NodeClient.Response response =
-        node.client().send("POST", "/missing/_vamana/warmup", null, "application/json");
-    assertEquals(404, response.status());
-    Map<String, Object> ignored =
-        node.client().post("/missing/_vamana/warmup?ignore_unavailable=true", null);
-    assertEquals(0, NodeClient.at(ignored, "_shards", "total"));
-  }
-
-  private static void assertRejected(String method, String path, String body, String text)
-      throws IOException {
-    NodeClient.Response response = node.client().send(method, path, body, "application/json");
-    assertEquals(path + ": " + response.body(), 400, response.status());
-    assertTrue(response.body(), response.body().contains(text));
-  }
-
   private static void assertAnswers(TestIndex index) throws IOException {
     double recall = 0;
     for (int i = 0; i < 10; i++) {

@@ -10,7 +10,6 @@ import java.io.IOException;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.HashSet;
-import java.util.List;
 import java.util.Set;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -158,33 +157,6 @@ public class RobustPruneTests extends RandomizedTest {
       assertTrue(alpha + " keeps " + kept + " after " + last, kept >= last);
       last = kept;
     }
-  }
-
-  @Test
-  public void equalVectorsKeepOneEdge() throws IOException {
-    GraphTestVectors vectors = GraphTestVectors.repeated(getRandom(), 50, 4, 1);
-    RobustPrune prune =
-        new RobustPrune(vectors.distances().create(), new BuildParameters(16, 64, 1.2f, 1));
-    int[] candidates = IntStream.range(0, 50).toArray();
-    assertEquals(1, prune(prune, 7, candidates, new float[50]));
-    assertEquals(0, prune.kept()[0]);
-    assertEquals(0, prune(prune, 7, new int[] {7}, new float[1]));
-    assertEquals(0, prune(prune, 7, new int[0], new float[0]));
-  }
-
-  @Test
-  public void candidateThatComesTwiceIsKeptOnce() throws IOException {
-    GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 3, 4);
-    RobustPrune prune =
-        new RobustPrune(vectors.distances().create(), new BuildParameters(4, 4, 2, 1));
-    List<Integer> near =
-        vectors.squaredDistance(0, 1) <= vectors.squaredDistance(0, 2)
-            ? List.of(1, 1, 2, 2)
-            : List.of(2, 2, 1, 1);
-    int[] candidates = near.stream().mapToInt(Integer::intValue).toArray();
-    int kept = prune(prune, 0, candidates, distances(0, candidates, vectors::squaredDistance));
-    assertTrue(kept <= 2);
-    assertEquals(kept, IntStream.of(prune.kept()).limit(kept).distinct().count());
   }
 
   @Test

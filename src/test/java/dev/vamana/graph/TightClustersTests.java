@@ -19,7 +19,7 @@ public class TightClustersTests extends RandomizedTest {
   private static final int SIZE = 3_000;
   private static final int CLUSTERS = 20;
   private static final int DIMENSION = 32;
-  private static final int BUILDS = 8;
+  private static final int BUILDS = 4;
   private static final int QUERIES = 100;
 
   private static List<float[]> vectors(float spread) {
@@ -67,17 +67,7 @@ public class TightClustersTests extends RandomizedTest {
   }
 
   @Test
-  public void cosine() throws IOException {
-    assertRecall(VectorSimilarityFunction.COSINE, 16, 0.93, 0.94);
-  }
-
-  @Test
   public void innerProduct() throws IOException {
     assertRecall(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT, 16, 0.95, 0.96);
-  }
-
-  @Test
-  public void largeDegree() throws IOException {
-    assertRecall(VectorSimilarityFunction.EUCLIDEAN, 64, 0.97, 0.98);
   }
 }

@@ -57,28 +57,4 @@ public class VisitedSetTests extends RandomizedTest {
       }
     }
   }
-
-  @Test
-  public void holdsTheFirstAndTheLastNode() {
-    for (int size : new int[] {1, 2, 1 << 20, 1 << 21, Integer.MAX_VALUE}) {
-      VisitedSet set = new VisitedSet(size, 16);
-      assertEquals(true, set.add(0));
-      assertEquals(size > 1, set.add(size - 1));
-      assertEquals(false, set.add(size - 1));
-      assertEquals(false, set.add(0));
-      set.clear();
-      assertEquals(true, set.add(size - 1));
-    }
-  }
-
-  @Test
-  public void takesAnyExpectation() {
-    for (int expected : new int[] {Integer.MIN_VALUE, -1, 0, 1, 31, 32, 33, 1 << 20}) {
-      VisitedSet set = new VisitedSet(1 << 22, expected);
-      for (int node = 0; node < 1_000; node++) {
-        assertEquals(true, set.add(node * 4_099));
-        assertEquals(false, set.add(node * 4_099));
-      }
-    }
-  }
 }

@@ -1,9 +1,6 @@
 package dev.vamana.graph;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
 
 import com.carrotsearch.randomizedtesting.RandomizedTest;
 import java.util.Comparator;
@@ -76,29 +73,5 @@ public class WorklistTests extends RandomizedTest {
       assertEquals(entry.distance(), list.distance(rank), 0);
       rank++;
     }
-  }
-
-  @Test
-  public void nodesThatComeLaterAreExpandedInTheirTurn() {
-    Worklist list = new Worklist(3);
-    list.insert(7, 5);
-    assertEquals(7, list.expandNext());
-    assertEquals(-1, list.expandNext());
-    list.insert(4, 6);
-    list.insert(9, 2);
-    assertEquals(9, list.expandNext());
-    assertEquals(4, list.expandNext());
-    assertEquals(-1, list.expandNext());
-    assertTrue(list.insert(1, 1));
-    assertFalse("7 at 5 is the last now", list.insert(2, 5.5f));
-    assertEquals(1, list.expandNext());
-    assertEquals(-1, list.expandNext());
-  }
-
-  @Test
-  public void needsACapacity() {
-    IllegalArgumentException failure =
-        assertThrows(IllegalArgumentException.class, () -> new Worklist(0));
-    assertEquals("capacity must be at least 1, got 0", failure.getMessage());
   }
 }

@@ -42,18 +42,6 @@ public class CodeEncoderTests extends IvfTestCase {
     }
   }
 
-  public void testVectorAtCentroid() {
-    for (CodeKind kind : CodeKind.rabitq()) {
-      ListShape shape = new ListShape(1, 70, 1, kind);
-      Entry entry =
-          new Entry(
-              shape, new float[shape.padded()], gaussian(shape.padded()), random().nextBoolean());
-      float[] query = gaussian(shape.padded());
-      assertEquals(0, entry.error(), 0);
-      assertEquals(0, entry.estimate(0, query), 0);
-    }
-  }
-
   private void check(CodeKind kind, boolean products) {
     int dimension = 30 + random().nextInt(200);
     float[] vector = gaussian(dimension);

@@ -1,8 +1,6 @@
 package dev.vamana.ivf;
 
 import dev.vamana.pq.PqEngine;
-import dev.vamana.pq.PqTrainer;
-import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -11,7 +9,7 @@ import java.util.List;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
-/** The rotation that is trained for product quantization. */
+/** How large the errors of product quantization are said to be. */
 public class QuantizerTrainerTests extends IvfTestCase {
 
   private static final int SIZE = 2_000;
@@ -75,30 +73,5 @@ public class QuantizerTrainerTests extends IvfTestCase {
     String both = measured.errorQuantile() + ", " + trained.errorQuantile();
     assertTrue(both, measured.errorQuantile() > trained.errorQuantile() + 0.2f);
     assertSame(trained.codebook(), measured.codebook());
-  }
-
-  public void testRotationLowersTheError() throws IOException {
-    float[][] vectors = correlated();
-    ResidualQuantizer trained = trainer(vectors).train();
-    float[][] rotated = new float[SIZE][DIMENSION];
-    float[] back = new float[DIMENSION];
-    for (int i = 0; i < SIZE; i++) {
-      trained.rotation().apply(vectors[i], rotated[i]);
-      assertEquals(1, product(rotated[i], rotated[i]) / product(vectors[i], vectors[i]), 1e-4);
-      trained.rotation().invert(rotated[i], back);
-      assertArrayEquals(vectors[i], back, 1e-4f);
-    }
-    double plain =
-        PqTrainer.train(
-                TrainingSample.of(DIMENSION, vectors),
-                ResidualQuantizer.layout(DIMENSION),
-                trained.codebook().id(),
-                PqTrainer.Options.defaults(42),
-                ABORT)
-            .quantizationError(TrainingSample.of(DIMENSION, vectors), ABORT);
-    double turned =
-        trained.codebook().quantizationError(TrainingSample.of(DIMENSION, rotated), ABORT);
-    assertTrue(turned + " with the rotation, " + plain + " without", turned < 0.95 * plain);
-    assertTrue(trained.errorQuantile() > 0 && trained.errorQuantile() <= 1);
   }
 }

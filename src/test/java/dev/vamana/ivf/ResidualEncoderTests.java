@@ -12,66 +12,6 @@ import java.util.Arrays;
 /** Entries of product quantization codes: the estimates that they give, and their errors. */
 public class ResidualEncoderTests extends IvfTestCase {
 
-  private static BlockRotation identity(SubspaceLayout layout) {
-    float[] matrices = new float[BlockRotation.floats(layout)];
-    int[] starts = BlockRotation.starts(layout);
-    int at = 0;
-    for (int block = 1; block < starts.length; block++) {
-      int length = starts[block] - starts[block - 1];
-      for (int d = 0; d < length; d++) {
-        matrices[at + d * (length + 1)] = 1;
-      }
-      at += length * length;
-    }
-    return new BlockRotation(layout, matrices);
-  }
-
-  public void testBlocksCoverAllComponents() {
-    for (int i = 0; i < 50; i++) {
-      int dimension = 1 + random().nextInt(SubspaceLayout.MAX_DIMS);
-      int[] starts = BlockRotation.starts(ResidualQuantizer.layout(dimension));
-      assertEquals(0, starts[0]);
-      assertEquals(dimension, starts[starts.length - 1]);
-      for (int block = 1; block < starts.length; block++) {
-        int length = starts[block] - starts[block - 1];
-        assertTrue(dimension + ": " + length, length > 0 && length <= BlockRotation.MOST);
-      }
-    }
-  }
-
-  public void testIdentity() {
-    int dimension = 1 + random().nextInt(500);
-    float[] vector = gaussian(dimension);
-    float[] rotated = new float[Rotation.padded(dimension)];
-    BlockRotation rotation = identity(ResidualQuantizer.layout(dimension));
-    rotation.apply(vector, rotated);
-    for (int d = 0; d < rotated.length; d++) {
-      assertEquals(d < dimension ? vector[d] : 0, rotated[d], 0);
-    }
-    float[] back = new float[dimension];
-    rotation.invert(rotated, back);
-    assertArrayEquals(vector, back, 0);
-  }
-
-  /** What a component is the sum of, as devices read it. */
-  public void testComponents() {
-    int dimension = 1 + random().nextInt(500);
-    SubspaceLayout layout = ResidualQuantizer.layout(dimension);
-    float[] matrices = gaussian(BlockRotation.floats(layout));
-    BlockRotation rotation = new BlockRotation(layout, matrices);
-    assertEquals(dimension, rotation.dimension());
-    float[] vector = gaussian(dimension);
-    float[] rotated = new float[Rotation.padded(dimension)];
-    rotation.apply(vector, rotated);
-    for (int d = 0; d < dimension; d++) {
-      float sum = 0;
-      for (int i = 0; i < rotation.length(d); i++) {
-        sum += vector[rotation.first(d) + i] * matrices[rotation.at(d) + i * rotation.length(d)];
-      }
-      assertEquals(rotated[d], sum, 1e-3f);
-    }
-  }
-
   /**
    * The estimate of an entry differs from the distance by at most error and length of the query's
    * residual, and not at all for a query in the direction of the residual.

@@ -2,7 +2,6 @@ package dev.vamana.pq;
 
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.Random;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
@@ -42,37 +41,6 @@ public class CodebookFitTests extends LuceneTestCase {
       }
     }
     assertEquals(ratio, ratio(train(half(rows, 0)), half(rows, 1)), 1e-9);
-  }
-
-  public void testDegenerateSamples() throws IOException {
-    float[][] point = PqTestData.gaussian(random(), 1, DIMS);
-    float[][] equal = new float[2 + random().nextInt(500)][];
-    Arrays.fill(equal, point[0]);
-    Codebook onPoint = train(equal);
-    Codebook elsewhere = train(PqTestData.gaussian(random(), 300, DIMS));
-    assertEquals(1, ratio(onPoint, new float[0][]), 0);
-    assertEquals(1, ratio(elsewhere, point), 0);
-    assertEquals(1, ratio(onPoint, equal), 0);
-    assertEquals(Double.POSITIVE_INFINITY, ratio(elsewhere, equal), 0);
-  }
-
-  public void testAbortAndShape() throws IOException {
-    Codebook codebook = train(PqTestData.gaussian(random(), 300, DIMS));
-    IOException stop = new IOException("merge aborted");
-    TrainingSample sample = TrainingSample.of(DIMS, PqTestData.gaussian(random(), 300, DIMS));
-    assertSame(
-        stop,
-        expectThrows(
-            IOException.class,
-            () ->
-                CodebookFit.errorRatio(
-                    codebook,
-                    sample,
-                    1,
-                    () -> {
-                      throw stop;
-                    })));
-    expectThrows(IllegalArgumentException.class, () -> ratio(codebook, new float[1][DIMS + 1]));
   }
 
   private static float[][] half(float[][] rows, int which) {

@@ -51,57 +51,6 @@ public class CodebookTests extends LuceneTestCase {
     assertArrayEquals(expected, codes);
   }
 
-  public void testCentroidsEncodeToThemselves() {
-    SubspaceLayout layout = PqTestData.randomLayout(random(), 40);
-    Codebook codebook = PqTestData.randomCodebook(random(), layout);
-    float[] vector = new float[layout.dims()];
-    byte[] code = new byte[layout.count()];
-    byte[] encoded = new byte[layout.count()];
-    for (int round = 0; round < 300; round++) {
-      random().nextBytes(code);
-      codebook.decode(code, 0, vector);
-      assertEquals(0f, new PqEncoder(codebook).encode(vector, encoded, 0), 0f);
-      assertArrayEquals(code, encoded);
-    }
-  }
-
-  public void testEqualCentroidsEncodeToTheLowestOrdinal() {
-    SubspaceLayout layout = PqTestData.randomLayout(random(), 30);
-    float[] centroids = new float[Codebook.CENTROIDS * layout.dims()];
-    int low = random().nextInt(Codebook.CENTROIDS);
-    // Centroids from `low` on are 1, those before it are 5.
-    for (int s = 0; s < layout.count(); s++) {
-      int from = Codebook.CENTROIDS * layout.offset(s);
-      int length = layout.length(s);
-      Arrays.fill(centroids, from, from + low * length, 5);
-      Arrays.fill(centroids, from + low * length, from + Codebook.CENTROIDS * length, 1);
-    }
-    Codebook codebook = new Codebook(CodebookId.random(), layout, centroids);
-    byte[] code = new byte[layout.count()];
-    codebook.encode(new float[layout.dims()], code, 0);
-    byte[] expected = new byte[layout.count()];
-    Arrays.fill(expected, (byte) low);
-    assertArrayEquals(expected, code);
-  }
-
-  public void testArgminIsTheFirstMinimum() {
-    float[] scratch = new float[Codebook.CENTROIDS / 2];
-    for (int round = 0; round < 2000; round++) {
-      float[] values = new float[Codebook.CENTROIDS];
-      int distinct = 1 + random().nextInt(300);
-      for (int c = 0; c < values.length; c++) {
-        values[c] = random().nextInt(distinct);
-      }
-      int expected = 0;
-      for (int c = 1; c < values.length; c++) {
-        if (values[c] < values[expected]) {
-          expected = c;
-        }
-      }
-      assertEquals(expected, CentroidKernels.argmin(values, scratch));
-    }
-  }
-
   public void testExtremeComponentsEncodeWithoutFailure() {
     SubspaceLayout layout = PqTestData.randomLayout(random(), 30);
     Codebook codebook = PqTestData.randomCodebook(random(), layout);
@@ -134,45 +83,6 @@ public class CodebookTests extends LuceneTestCase {
     assertEquals(actual, codebook.quantizationError(sample, several, AbortCheck.NEVER), 0);
     TrainingSample empty = TrainingSample.of(layout.dims(), new float[0][]);
     assertEquals(0, codebook.quantizationError(empty, AbortCheck.NEVER), 0);
-  }
-
-  public void testRefusesWrongShapes() {
-    SubspaceLayout layout = new SubspaceLayout(10, 3);
-    Codebook codebook = PqTestData.randomCodebook(random(), layout);
-    expectThrows(
-        IllegalArgumentException.class,
-        () -> new Codebook(CodebookId.random(), layout, new float[2559]));
-    expectThrows(
-        IllegalArgumentException.class, () -> codebook.encode(new float[9], new byte[3], 0));
-    expectThrows(
-        IndexOutOfBoundsException.class, () -> codebook.encode(new float[10], new byte[3], 1));
-    expectThrows(
-        IndexOutOfBoundsException.class, () -> codebook.decode(new byte[2], 0, new float[10]));
-    TrainingSample other = TrainingSample.of(9, new float[1][9]);
-    expectThrows(
-        IllegalArgumentException.class, () -> codebook.quantizationError(other, AbortCheck.NEVER));
-    expectThrows(IllegalArgumentException.class, () -> TrainingSample.of(9, new float[1][10]));
-  }
-
-  public void testIdentityHasValueSemantics() {
-    byte[] bytes = new byte[CodebookId.ID_BYTES];
-    random().nextBytes(bytes);
-    CodebookId id = new CodebookId(bytes, "photos", 3);
-    CodebookId same = new CodebookId(bytes.clone(), "photos", 3);
-    assertEquals(id, same);
-    assertEquals(id.hashCode(), same.hashCode());
-    assertNotEquals(id, new CodebookId(bytes, "photos", 4));
-    assertNotEquals(id, new CodebookId(bytes, "", 3));
-    bytes[random().nextInt(bytes.length)]++;
-    assertNotEquals(id, new CodebookId(bytes, "photos", 3));
-    assertEquals("the caller's array was copied", id, same);
-    id.id()[0]++;
-    assertEquals("the returned array is a copy", id, same);
-    assertNotEquals(CodebookId.random(), CodebookId.random());
-    expectThrows(IllegalArgumentException.class, () -> new CodebookId(new byte[15], "", 1));
-    expectThrows(IllegalArgumentException.class, () -> new CodebookId(new byte[16], "", 0));
-    expectThrows(
-        IllegalArgumentException.class, () -> new CodebookId(new byte[16], "n".repeat(256), 1));
   }
 
   private static double[] distances(Codebook codebook, int s, float[] vector) {

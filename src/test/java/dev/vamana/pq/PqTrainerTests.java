@@ -67,12 +67,6 @@ public class PqTrainerTests extends LuceneTestCase {
     }
   }
 
-  public void testEmptySample() throws IOException {
-    SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
-    Codebook codebook = train(new float[0][], layout, PqTrainer.Options.defaults(1));
-    assertArrayEquals(new float[256 * layout.dims()], codebook.centroids(), 0f);
-  }
-
   public void testAllDuplicates() throws IOException {
     SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
     float[] vector = PqTestData.gaussian(random(), 1, layout.dims())[0];
@@ -88,19 +82,6 @@ public class PqTrainerTests extends LuceneTestCase {
     assertArrayEquals(vector, decoded, 0f);
   }
 
-  public void testDimensionsWithoutVariance() throws IOException {
-    SubspaceLayout layout = new SubspaceLayout(12, 3);
-    float[][] rows = PqTestData.gaussian(random(), 3000, 12);
-    for (float[] row : rows) {
-      Arrays.fill(row, 4, 8, 7);
-    }
-    Codebook codebook = train(rows, layout, PqTrainer.Options.defaults(random().nextLong()));
-    for (float centroid : Arrays.copyOfRange(codebook.centroids(), 256 * 4, 256 * 8)) {
-      assertEquals(7f, centroid, 0f);
-    }
-    assertTrue(error(codebook, rows) < 0.2 * PqTestData.variance(rows));
-  }
-
   public void testRareValuesGetCentroids() throws IOException {
     // 1 % of the rows are not zero, as at the rim of images: few of them are in the first level.
     int n = 10_000;
@@ -111,44 +92,6 @@ public class PqTrainerTests extends LuceneTestCase {
     Codebook codebook =
         train(rows, new SubspaceLayout(4, 1), PqTrainer.Options.defaults(random().nextLong()));
     assertEquals(0, error(codebook, rows), 1e-2 * PqTestData.variance(rows));
-  }
-
-  public void testErrorFallsWithIterations() throws IOException {
-    SubspaceLayout layout = new SubspaceLayout(24, 5);
-    float[][] rows = PqTestData.gaussian(random(), 6000, 24);
-    long seed = random().nextLong();
-    double one = error(train(rows, layout, new PqTrainer.Options(seed, 1, 1, 0)), rows);
-    double five = error(train(rows, layout, new PqTrainer.Options(seed, 5, 1, 0)), rows);
-    double many = error(train(rows, layout, new PqTrainer.Options(seed, 30, 1, 0)), rows);
-    assertTrue(one + " > " + five, one > five);
-    assertTrue(five + " > " + many, five > many);
-  }
-
-  public void testRestartsKeepTheBestOfEverySubspace() throws IOException {
-    // that the first of eight trainings is the best in each of eleven has a chance of 8 to the -11
-    SubspaceLayout layout = new SubspaceLayout(11, 11);
-    float[][] rows = PqTestData.gaussian(random(), 300 + random().nextInt(4_000), 11);
-    long seed = random().nextLong();
-    float[][] found = new float[8][];
-    for (int restarts = 0; restarts < found.length; restarts++) {
-      Codebook codebook = train(rows, layout, new PqTrainer.Options(seed, 2, 1, 0, restarts));
-      found[restarts] = codebook.centroids().clone();
-    }
-    assertArrayEquals(
-        train(rows, layout, new PqTrainer.Options(seed, 2, 1, 0)).centroids(), found[0], 0);
-    boolean changed = false;
-    for (int s = 0; s < layout.count(); s++) {
-      for (int restarts = 1; restarts < found.length; restarts++) {
-        double before = error(found[restarts - 1], layout, s, rows);
-        double after = error(found[restarts], layout, s, rows);
-        int from = Codebook.CENTROIDS * layout.offset(s);
-        int to = from + Codebook.CENTROIDS * layout.length(s);
-        boolean same = Arrays.equals(found[restarts - 1], from, to, found[restarts], from, to);
-        assertTrue(after + " and " + before, same || after < before);
-        changed |= same == false;
-      }
-    }
-    assertTrue("no restart of seven was better in any subspace than the first training", changed);
   }
 
   /** Squared error of one subspace. */
@@ -189,17 +132,6 @@ public class PqTrainerTests extends LuceneTestCase {
     double error = error(codebook, rows);
     assertTrue("error " + error + ", noise " + noise, error < 3 * noise);
     assertTrue(error < 0.01 * PqTestData.variance(rows));
-  }
-
-  public void testGaussianErrorIsNearTheBestQuantizers() throws IOException {
-    // One dimension a subspace: the optimal 256-level scalar quantizer of a normal source leaves
-    // about
-    // sqrt(3) * pi / 2 / 256^2 (Panter and Dite) of the variance.
-    float[][] rows = PqTestData.gaussian(random(), 20_000, 2);
-    PqTrainer.Options options = new PqTrainer.Options(random().nextLong(), 40, 2, 0);
-    double error = error(train(rows, new SubspaceLayout(2, 2), options), rows);
-    double bound = 2 * Math.sqrt(3) * Math.PI / 2 / (256 * 256);
-    assertTrue("error " + error + ", bound " + bound, error < 3 * bound);
   }
 
   public void testAbortReachesTheCallerUnchanged() throws Exception {
@@ -276,27 +208,6 @@ public class PqTrainerTests extends LuceneTestCase {
                     CodebookId.random(),
                     options,
                     AbortCheck.NEVER)));
-  }
-
-  public void testSampleSizeIsBoundedByRowsHeapAndSupply() {
-    assertEquals(7, PqTrainer.sampleSize(new SubspaceLayout(784, 98), 7));
-    assertEquals(20_000, PqTrainer.sampleSize(new SubspaceLayout(784, 98), 60_000));
-    assertEquals(20_000, PqTrainer.sampleSize(new SubspaceLayout(4096, 256), 1_000_000));
-    assertEquals(1024, PqTrainer.sampleSize(new SubspaceLayout(4096, 1), 1_000_000));
-  }
-
-  public void testRefusesBadArguments() {
-    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 0, 1, 0));
-    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 0, 0));
-    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, 1));
-    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, Double.NaN));
-    expectThrows(IllegalArgumentException.class, () -> new PqTrainer.Options(1, 1, 1, 0, -1));
-    IllegalArgumentException e =
-        expectThrows(
-            IllegalArgumentException.class,
-            () ->
-                train(new float[1][5], new SubspaceLayout(5, 1), 4, PqTrainer.Options.defaults(1)));
-    assertEquals("sample must have 5 dims, got 4", e.getMessage());
   }
 
   private static Codebook train(float[][] rows, SubspaceLayout layout, PqTrainer.Options options)

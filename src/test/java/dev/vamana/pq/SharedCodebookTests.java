@@ -4,12 +4,8 @@ import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
-import java.nio.ByteBuffer;
-import java.nio.ByteOrder;
 import java.util.Arrays;
-import java.util.List;
 import java.util.Optional;
-import java.util.zip.CRC32;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -45,16 +41,6 @@ public class SharedCodebookTests extends LuceneTestCase {
     assertEquals(written.codebook().id(), read.codebook().id());
     assertEquals(written.codebook().layout(), read.codebook().layout());
     assertArrayEquals(written.codebook().centroids(), read.codebook().centroids(), 0);
-  }
-
-  public void testIdentityHasNameAndVersion() {
-    CodebookId id = CodebookId.random();
-    Codebook codebook = new Codebook(id, new SubspaceLayout(2, 1), new float[512]);
-    SharedCodebook shared =
-        new SharedCodebook(
-            "a", 7, codebook, VectorSimilarityFunction.COSINE, new CodebookTraining(1, 1, 0, ""));
-    assertEquals(new CodebookId(id.id(), "a", 7), shared.codebook().id());
-    assertSame(codebook.centroids(), shared.codebook().centroids());
   }
 
   public void testErrorIsMeasuredOnTheSample() throws IOException {
@@ -114,85 +100,6 @@ public class SharedCodebookTests extends LuceneTestCase {
     }
     byte[] longer = Arrays.copyOf(bytes, bytes.length + 1);
     expectThrows(IllegalArgumentException.class, () -> SharedCodebook.fromBytes(longer));
-  }
-
-  public void testMessages() {
-    byte[] bytes = randomCodebook().toBytes();
-    assertMessage("not the bytes of a codebook", new byte[100]);
-    assertMessage("cut short, 3 bytes", new byte[3]);
-    byte[] newer = bytes.clone();
-    newer[4] = 9;
-    assertMessage("form 9, expected 1", newer);
-    byte[] damaged = bytes.clone();
-    damaged[bytes.length - 20] ^= 1;
-    assertMessage("damaged, its checksum is another", damaged);
-    byte[] infinite = bytes.clone();
-    ByteBuffer buffer = ByteBuffer.wrap(infinite).order(ByteOrder.LITTLE_ENDIAN);
-    buffer.putFloat(bytes.length - 12, Float.NaN);
-    CRC32 crc = new CRC32();
-    crc.update(infinite, 0, infinite.length - 8);
-    buffer.putLong(bytes.length - 8, crc.getValue());
-    assertMessage("a centroid has NaN", infinite);
-  }
-
-  private static void assertMessage(String expected, byte[] bytes) {
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> SharedCodebook.fromBytes(bytes));
-    assertEquals("invalid codebook: " + expected, e.getMessage());
-  }
-
-  public void testNames() {
-    for (String good : List.of("a", "a.b-c_d+1", "\u00e9", ".a", "x".repeat(255))) {
-      assertEquals(good, SharedCodebook.checkName(good));
-    }
-    List<String> bad =
-        List.of(
-            "",
-            "A",
-            "a b",
-            "a/b",
-            "a\\b",
-            "a*",
-            "a?",
-            "a\"",
-            "<a",
-            "a>",
-            "a|",
-            "a,b",
-            "a#",
-            "a:b",
-            "-a",
-            "_a",
-            "+a",
-            ".",
-            "..",
-            "a\n",
-            "x".repeat(256),
-            "\u00e9".repeat(128));
-    for (String name : bad) {
-      IllegalArgumentException e =
-          expectThrows(IllegalArgumentException.class, () -> SharedCodebook.checkName(name));
-      assertTrue(e.getMessage(), e.getMessage().startsWith("invalid codebook name [" + name + "]"));
-    }
-  }
-
-  public void testRanges() {
-    Codebook codebook = new Codebook(CodebookId.random(), new SubspaceLayout(1, 1), new float[256]);
-    CodebookTraining training = new CodebookTraining(1, 1, 0, "");
-    for (long version : new long[] {0, -1, 1L << 31}) {
-      IllegalArgumentException e =
-          expectThrows(
-              IllegalArgumentException.class,
-              () ->
-                  new SharedCodebook(
-                      "a", version, codebook, VectorSimilarityFunction.EUCLIDEAN, training));
-      assertEquals("version must be between 1 and 2147483647, got " + version, e.getMessage());
-    }
-    expectThrows(IllegalArgumentException.class, () -> new CodebookTraining(1, 2, 0, ""));
-    expectThrows(IllegalArgumentException.class, () -> new CodebookTraining(1, -1, 0, ""));
-    expectThrows(IllegalArgumentException.class, () -> new CodebookTraining(1, 1, Double.NaN, ""));
-    expectThrows(
-        IllegalArgumentException.class, () -> new CodebookTraining(1, 1, 0, "x".repeat(1025)));
   }
 
   public void testWhichFieldsFit() {

@@ -190,24 +190,6 @@ public class BatchedKnnTests extends SearchTestCase {
     }
   }
 
-  public void testDeletes() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding()), graphs(), 2)) {
-      for (int limit : new int[] {SIZE / 10, SIZE / 2, SIZE - 30, SIZE}) {
-        try (IndexWriter writer = new IndexWriter(index.directory, config(graphs()))) {
-          writer.deleteDocuments(index.filter(limit));
-        }
-        try (DirectoryReader reader = DirectoryReader.open(index.directory)) {
-          assertOnlyLive(index, reader, id -> index.shuffled.get(id) >= limit, null);
-          assertOnlyLive(
-              index,
-              reader,
-              id -> index.shuffled.get(id) >= limit && index.shuffled.get(id) < SIZE - 10,
-              index.filter(SIZE - 10));
-        }
-      }
-    }
-  }
-
   private static void assertOnlyLive(
       TestIndex index, IndexReader reader, IntPredicate live, Query filter) throws IOException {
     IndexSearcher searcher = new IndexSearcher(reader);
@@ -357,17 +339,6 @@ public class BatchedKnnTests extends SearchTestCase {
       for (int i = 0; i < QUERIES; i++) {
         assertSameHits(installed[i], given[i]);
       }
-    }
-  }
-
-  public void testNothingToSearch() throws IOException {
-    try (TestIndex index = new TestIndex(data(VectorEncoding.FLOAT32), graphs(), 1)) {
-      BatchedKnn knn = new BatchedKnn(index.searcher);
-      assertEquals(0, knn.search(FIELD, new float[0][], K, null).length);
-      TopDocs[] unknown = knn.search("unknown", new float[][] {{1}, {2}}, K, null);
-      assertEquals(2, unknown.length);
-      assertEquals(0, unknown[0].scoreDocs.length);
-      assertEquals(0, knn.search(ID, new float[][] {{1}}, K, null)[0].scoreDocs.length);
     }
   }
 

@@ -51,26 +51,6 @@ public class EstimatingWalkTests extends SearchTestCase {
    */
   private static final int BEAM = 50;
 
-  /** Components of {@link #pictures}, and of them equal ones. */
-  private static final int PIXELS = 1_024;
-
-  private static final int EQUAL = 4;
-
-  /** Vectors whose components vary like their neighbours, and are often 0. */
-  private static float[][] pictures(int count, VectorSimilarityFunction similarity) {
-    float[][] places = vectors(count, PIXELS / EQUAL, VectorSimilarityFunction.EUCLIDEAN);
-    float[][] pictures = new float[count][PIXELS];
-    for (int i = 0; i < count; i++) {
-      for (int d = 0; d < PIXELS; d++) {
-        pictures[i][d] = Math.max(0, places[i][d / EQUAL] - d / EQUAL * 37 % 15);
-      }
-      if (similarity == VectorSimilarityFunction.DOT_PRODUCT) {
-        VectorUtil.l2normalize(pictures[i]);
-      }
-    }
-    return pictures;
-  }
-
   private static float[][] vectors(int count, VectorSimilarityFunction similarity) {
     return vectors(count, DIMS, similarity);
   }
@@ -203,13 +183,6 @@ public class EstimatingWalkTests extends SearchTestCase {
             new IndexSearcher(reader).search(new KnnFloatVectorQuery(FIELD, query, BEAM), K);
         assertEquals(longest, found.scoreDocs[0].doc);
       }
-    }
-  }
-
-  /** The same where many components hardly vary. */
-  public void testFewerScoresOfPictures() throws IOException {
-    for (VectorSimilarityFunction similarity : similarities()) {
-      fewerScoresForTheSameHits(similarity, pictures(SIZE + QUERIES, similarity));
     }
   }
 

@@ -99,14 +99,6 @@ public class ExactScanTests extends LuceneTestCase {
     }
   }
 
-  public void testTiesAreLeftToTheCollector() throws IOException {
-    float[] scores = new float[200];
-    Arrays.fill(scores, 3);
-    Watching collector = new Watching(new TopKnnCollector(5, Integer.MAX_VALUE));
-    new ExactScan(new Given(scores), collector).run(null);
-    assertEquals(200, collector.offered.size());
-  }
-
   public void testVisitLimit() throws IOException {
     for (int round = 0; round < 20; round++) {
       int size = 1 + random().nextInt(300);

@@ -147,11 +147,6 @@ public class ExecutorTests extends SearchTestCase {
     assertEquals(1, executor.closed);
   }
 
-  public void testFactoryThatMakesNothing() {
-    expectThrows(NullPointerException.class, () -> ExecutorRegistry.install(() -> null));
-    assertNull(ExecutorRegistry.current());
-  }
-
   /** What Lucene reopens by name after a restart finds the executor all the same. */
   public void testReopenedSegmentIsServed() throws IOException {
     TestVectors vectors = data();

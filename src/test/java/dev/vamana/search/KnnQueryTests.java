@@ -22,7 +22,6 @@ import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.search.TotalHits;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.Directory;
-import org.apache.lucene.util.Bits;
 import org.apache.lucene.util.VectorUtil;
 
 /** Compares Lucene's kNN queries with brute force. */
@@ -135,21 +134,6 @@ public class KnnQueryTests extends SearchTestCase {
     }
   }
 
-  public void testOneHit() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding(), randomSimilarity()), graphs(), 1)) {
-      assertFalse(SearchPlan.scan(index.view(), 1, SIZE));
-      long[] visited = new long[1];
-      assertRecall(0.6, recall(index, 1, null, ALL, visited));
-      assertTrue("visited " + visited[0], visited[0] < QUERIES * SIZE / 2);
-    }
-  }
-
-  public void testFewHits() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding(), randomSimilarity()), graphs(), 1)) {
-      assertRecall(0.6, recall(index, 2 + random().nextInt(4), null, ALL, new long[1]));
-    }
-  }
-
   public void testAsManyHitsAsVectorsOrMore() throws IOException {
     TestVectors vectors =
         TestVectors.clustered(random(), randomEncoding(), randomSimilarity(), 200, DIMENSION);
@@ -170,17 +154,6 @@ public class KnnQueryTests extends SearchTestCase {
     }
   }
 
-  public void testFilterWidensTheWalk() throws IOException {
-    try (TestIndex index = new TestIndex(data(randomEncoding(), randomSimilarity()), graphs(), 1)) {
-      // so many that a walk is the better plan even in a graph of 32 neighbours a node
-      int limit = 3 * SIZE / 4;
-      assertFalse(SearchPlan.scan(index.view(), K, limit));
-      long[] visited = new long[1];
-      recall(index, K, index.filter(limit), index.accepted(limit), visited);
-      assertTrue("visited " + visited[0], visited[0] < QUERIES * limit / 2);
-    }
-  }
-
   public void testFiltersThatAcceptNothing() throws IOException {
     try (TestIndex index = new TestIndex(data(randomEncoding(), randomSimilarity()), graphs(), 2)) {
       QueryVector query = queries(index.vectors).get(0);
@@ -191,36 +164,6 @@ public class KnnQueryTests extends SearchTestCase {
       }
       for (int limit : new int[] {1, 2, K - 1, K, K + 1}) {
         assertRecall(1, recall(index, K, index.filter(limit), index.accepted(limit), new long[1]));
-      }
-    }
-  }
-
-  public void testEmptyAcceptedSetAtTheReader() throws IOException {
-    try (TestIndex index =
-        new TestIndex(data(VectorEncoding.FLOAT32, randomSimilarity()), graphs(), 1)) {
-      TopKnnCollector collector = new TopKnnCollector(K, Integer.MAX_VALUE);
-      getOnlyLeafReader(index.reader)
-          .searchNearestVectors(
-              FIELD,
-              queries(index.vectors).get(0).floats(),
-              collector,
-              AcceptDocs.fromLiveDocs(new Bits.MatchNoBits(SIZE), SIZE));
-      assertEquals(0, collector.topDocs().scoreDocs.length);
-    }
-  }
-
-  public void testDeletes() throws IOException {
-    for (double deleted : new double[] {0.2, 0.6, 0.97}) {
-      try (TestIndex index =
-          new TestIndex(data(randomEncoding(), randomSimilarity()), graphs(), 1)) {
-        int limit = (int) (SIZE * deleted);
-        try (IndexWriter writer = new IndexWriter(index.directory, config(graphs()))) {
-          writer.deleteDocuments(index.filter(limit));
-        }
-        IntPredicate live = id -> index.shuffled.get(id) >= limit;
-        try (DirectoryReader reader = DirectoryReader.open(index.directory)) {
-          assertDeletesRespected(index.vectors, reader, live);
-        }
       }
     }
   }

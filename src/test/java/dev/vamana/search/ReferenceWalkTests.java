@@ -63,31 +63,6 @@ public class ReferenceWalkTests extends SearchTestCase {
     return new ReferenceWalk(item).run();
   }
 
-  public void testBestFirstWithExactScores() throws IOException {
-    WorkResult result = walk(item(line(), 4.25f, 3, WalkParameters.exact(3)));
-    assertArrayEquals(new int[] {4, 5, 3}, result.ordinals());
-    float[] squares = {0.0625f, 0.5625f, 1.5625f};
-    for (int i = 0; i < 3; i++) {
-      assertEquals(1 / (1 + squares[i]), result.scores()[i], 1e-6f);
-    }
-    assertTrue(result.complete());
-    // 0 to 5 on the way, 6 beside 5, 2 and 3 again are not counted twice
-    assertEquals(7, result.visited());
-  }
-
-  public void testBeamOfOneStopsAtALocalOptimum() throws IOException {
-    // from 0 at position 5 to the target at 0 one has to go through 9
-    float[] positions = {5, 9, 1, 0};
-    int[][] rows = {{1}, {2}, {3}, {}};
-    HandMadeSegment segment = new HandMadeSegment(positions, rows, 0);
-    WorkResult narrow = walk(item(segment, 0, 1, WalkParameters.exact(1)));
-    assertArrayEquals(new int[] {0}, narrow.ordinals());
-    assertEquals(2, narrow.visited());
-    WorkResult wide = walk(item(segment, 0, 1, WalkParameters.exact(2)));
-    assertArrayEquals(new int[] {3}, wide.ordinals());
-    assertEquals(4, wide.visited());
-  }
-
   public void testTiesGoToTheLowerOrdinal() throws IOException {
     // all but the medoid lie at the same place
     float[] positions = {3, 1, 1, 1, 1};
@@ -131,56 +106,12 @@ public class ReferenceWalkTests extends SearchTestCase {
     assertEquals(10, all.visited());
   }
 
-  public void testCancellation() throws IOException {
-    int[] checks = new int[1];
-    WorkResult result =
-        walk(item(line(), 9, 5, WalkParameters.exact(5), null, 10, 100, () -> ++checks[0] > 3));
-    assertFalse(result.complete());
-    assertEquals(3, result.visited());
-    assertArrayEquals(new int[] {2, 1, 0}, result.ordinals());
-  }
-
   public void testRejectedNodesAreWalkedThrough() throws IOException {
     WorkItem item = item(line(), 9, 2, WalkParameters.exact(2), 3, 8);
     // 2 of 10 are accepted, so the beam is five times as wide
     assertEquals(10, item.effectiveBeamWidth());
     WorkResult result = walk(item);
     assertArrayEquals(new int[] {8, 3}, result.ordinals());
-    assertTrue(result.complete());
-  }
-
-  public void testBeamIsAtLeastKAndAtMostTheSegment() {
-    HandMadeSegment segment = line();
-    assertEquals(4, item(segment, 0, 4, WalkParameters.exact(2)).effectiveBeamWidth());
-    assertEquals(7, item(segment, 0, 4, WalkParameters.exact(7)).effectiveBeamWidth());
-    assertEquals(10, item(segment, 0, 4, WalkParameters.exact(1000)).effectiveBeamWidth());
-    assertEquals(10, item(segment, 0, 100, WalkParameters.exact(7)).effectiveBeamWidth());
-    int[] mostAccepted = {0, 1, 2, 3, 4, 5, 6, 7, 8};
-    // wide enough for one hit already, so that only the share counts
-    assertEquals(
-        5, item(segment, 0, 1, WalkParameters.exact(5), mostAccepted).effectiveBeamWidth());
-    // as many hits as the beam is wide: 5 / 0.9 would often hold 4 accepted nodes
-    assertEquals(
-        10, item(segment, 0, 5, WalkParameters.exact(5), mostAccepted).effectiveBeamWidth());
-    WorkItem none =
-        item(segment, 0, 2, WalkParameters.exact(3), new Bits.MatchNoBits(10), 0, 100, () -> false);
-    assertEquals(10, none.effectiveBeamWidth());
-  }
-
-  public void testNothingAccepted() throws IOException {
-    WorkResult result =
-        walk(
-            item(
-                line(),
-                5,
-                3,
-                WalkParameters.exact(3),
-                new Bits.MatchNoBits(10),
-                0,
-                Long.MAX_VALUE,
-                () -> false));
-    assertEquals(0, result.ordinals().length);
-    assertEquals(0, result.scores().length);
     assertTrue(result.complete());
   }
 
@@ -195,27 +126,6 @@ public class ReferenceWalkTests extends SearchTestCase {
         walk(item(segment, 21, 2, WalkParameters.exact(4), null, 4, 100, () -> false, entryPoints));
     assertArrayEquals(new int[] {3, 2}, result.ordinals());
     assertEquals(4, result.visited());
-  }
-
-  public void testSegmentOfOneVector() throws IOException {
-    HandMadeSegment segment = new HandMadeSegment(new float[] {4}, new int[][] {{0}}, 0);
-    WorkResult result = walk(item(segment, 4, 5, WalkParameters.exact(5)));
-    assertArrayEquals(new int[] {0}, result.ordinals());
-    assertEquals(1, result.visited());
-  }
-
-  public void testCyclesEnd() throws IOException {
-    int size = 5;
-    float[] positions = new float[size];
-    int[][] rows = new int[size][];
-    for (int i = 0; i < size; i++) {
-      positions[i] = i;
-      rows[i] = new int[] {i, (i + 1) % size, i};
-    }
-    WorkResult result =
-        walk(item(new HandMadeSegment(positions, rows, 2), 0, 9, WalkParameters.exact(9)));
-    assertArrayEquals(new int[] {0, 1, 2, 3, 4}, result.ordinals());
-    assertEquals(size, result.visited());
   }
 
   /** Without a filter both walks see the same nodes in the same order. */
@@ -253,39 +163,5 @@ public class ReferenceWalkTests extends SearchTestCase {
       assertArrayEquals(expected.ordinals(), ordinals);
       assertEquals(expected.visited(), collector.visitedCount());
     }
-  }
-
-  public void testWorkItemsThatDoNotFitTheirSegment() {
-    assertMessage("k must be at least 1, got 0", () -> item(line(), 0, 0, WalkParameters.exact(1)));
-    assertMessage(
-        "hand-made has dimension 1, the query has 2",
-        () ->
-            new WorkItem(
-                line(),
-                QueryVector.of(new float[2]),
-                1,
-                WalkParameters.exact(1),
-                null,
-                10,
-                10,
-                () -> false,
-                new int[0]));
-    assertMessage(
-        "hand-made holds FLOAT32 vectors, the query is BYTE",
-        () ->
-            new WorkItem(
-                line(),
-                QueryVector.of(new byte[1]),
-                1,
-                WalkParameters.exact(1),
-                null,
-                10,
-                10,
-                () -> false,
-                new int[0]));
-  }
-
-  private static void assertMessage(String message, org.junit.function.ThrowingRunnable code) {
-    assertEquals(message, assertThrows(IllegalArgumentException.class, code).getMessage());
   }
 }

@@ -20,7 +20,6 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.store.Directory;
-import org.apache.lucene.util.VectorUtil;
 
 /** A set has the recall that it has at any other scale, although Lucene's scores have not. */
 public class ScaledVectorsTests extends SearchTestCase {
@@ -171,26 +170,9 @@ public class ScaledVectorsTests extends SearchTestCase {
     assertScaleDoesNotMatter(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT, graphs(), searches());
   }
 
-  public void testScans() throws IOException {
-    KnnVectorsFormat format =
-        new dev.vamana.codec.VamanaVectorsFormat(
-            dev.vamana.codec.VamanaParameters.DEFAULT.withThresholds(Integer.MAX_VALUE, 0),
-            Workers.callingThread());
-    assertScaleDoesNotMatter(VectorSimilarityFunction.EUCLIDEAN, format, searches());
-    assertScaleDoesNotMatter(VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT, format, searches());
-  }
-
   public void testQuantizedWalks() throws IOException {
     List<Search> walks =
         List.of(single(new VamanaSearchStrategy(WalkParameters.quantized(100, 60))));
     assertScaleDoesNotMatter(VectorSimilarityFunction.EUCLIDEAN, graphsAndCodes(), walks);
-  }
-
-  /** At the smallest scale, scores of different distances are equal; other tests rely on this. */
-  public void testScoresTie() {
-    float[][] base = vectors(1, 50, 1e-6f);
-    float score = VectorSimilarityFunction.EUCLIDEAN.compare(base[0], base[1]);
-    assertTrue(VectorUtil.squareDistance(base[0], base[1]) > 0);
-    assertEquals(1f, score, 0);
   }
 }

@@ -3,7 +3,6 @@ package dev.vamana.search;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Comparator;
 import java.util.List;
 import org.apache.lucene.document.IntField;
 import org.apache.lucene.index.LeafReader;
@@ -281,61 +280,5 @@ public class SearchStrategyTests extends SearchTestCase {
         }
       }
     }
-  }
-
-  public void testSeveralParents() throws IOException {
-    try (TestIndex index = index(randomEncoding(), false, 1)) {
-      List<QueryVector> vectors = someOf(index.vectors);
-      for (int parents = 1; parents <= 4; parents++) {
-        // without codes a walk on codes is one on exact distances
-        for (WalkParameters.Distances distances : WalkParameters.Distances.values()) {
-          double[] measured =
-              measure(index, vectors, K, new WalkParameters(60, distances, parents, 0));
-          assertTrue(parents + " parents: recall " + measured[0], measured[0] >= 0.7);
-        }
-      }
-    }
-  }
-
-  public void testBeamOfAsManyAsThereAreVectors() throws IOException {
-    try (TestIndex index = index(randomEncoding(), true, 2)) {
-      for (WalkParameters walk :
-          new WalkParameters[] {
-            WalkParameters.exact(WalkParameters.MAX_BEAM_WIDTH),
-            WalkParameters.quantized(WalkParameters.MAX_BEAM_WIDTH, 0)
-          }) {
-        assertEquals(1, measure(index, someOf(index.vectors), K, walk)[0], 1e-9);
-      }
-    }
-  }
-
-  public void testParametersOutOfRange() {
-    assertMessage("beamWidth must be between 1 and 10000, got 0", () -> WalkParameters.exact(0));
-    assertMessage(
-        "beamWidth must be between 1 and 10000, got 10001", () -> WalkParameters.exact(10_001));
-    assertMessage(
-        "parents must be between 1 and 64, got 65",
-        () -> new WalkParameters(10, WalkParameters.Distances.EXACT, 65, 0));
-    assertMessage(
-        "rerankDepth must be between -1 and 10000, got -2", () -> WalkParameters.quantized(10, -2));
-  }
-
-  private static void assertMessage(String message, org.junit.function.ThrowingRunnable code) {
-    assertEquals(message, assertThrows(IllegalArgumentException.class, code).getMessage());
-  }
-
-  public void testStrategiesAreEqualByTheirParameters() {
-    VamanaSearchStrategy strategy = new VamanaSearchStrategy(WalkParameters.exact(20));
-    assertEquals(strategy, new VamanaSearchStrategy(WalkParameters.exact(20)));
-    assertEquals(
-        strategy.hashCode(), new VamanaSearchStrategy(WalkParameters.exact(20)).hashCode());
-    assertNotEquals(strategy, new VamanaSearchStrategy(WalkParameters.exact(21)));
-    assertNotEquals(strategy, KnnSearchStrategy.Hnsw.DEFAULT);
-    assertEquals(
-        List.of(10, 16, 17, 10_000),
-        List.of(1, 16, 17, 20_000).stream()
-            .map(k -> WalkParameters.defaults(k).beamWidth())
-            .sorted(Comparator.naturalOrder())
-            .toList());
   }
 }

@@ -1,7 +1,6 @@
 package dev.vamana.search;
 
 import java.io.IOException;
-import java.util.Arrays;
 import java.util.function.IntPredicate;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.search.Query;
@@ -82,12 +81,6 @@ public class ThresholdQueryTests extends SearchTestCase {
     }
   }
 
-  public void testOwnStrategyWidensTheBeam() throws IOException {
-    try (TestIndex index = index(randomEncoding(), 1)) {
-      assertFindsMost(index, new VamanaSearchStrategy(WalkParameters.exact(64)));
-    }
-  }
-
   public void testFilters() throws IOException {
     try (TestIndex index = index(randomEncoding(), 3)) {
       for (int limit : new int[] {1, 10, SIZE / 20, SIZE / 2, SIZE}) {
@@ -100,24 +93,6 @@ public class ThresholdQueryTests extends SearchTestCase {
           }
         }
       }
-    }
-  }
-
-  public void testNothingAboveTheThreshold() throws IOException {
-    try (TestIndex index = index(randomEncoding(), 1)) {
-      QueryVector vector = index.vectors.get(0);
-      float best = index.vectors.score(vector, index.vectors.exact(vector, 1, ALL)[0]);
-      TopDocs hits = index.searcher.search(query(vector, best * 2 + 1, 0.5f, null, null), 10);
-      assertEquals(0, hits.scoreDocs.length);
-    }
-  }
-
-  public void testEverythingAboveTheThreshold() throws IOException {
-    try (TestIndex index = index(randomEncoding(), 2)) {
-      QueryVector vector = index.vectors.get(0);
-      TopDocs hits = index.searcher.search(query(vector, -1, 0.5f, null, null), SIZE);
-      // the graph connects all vectors
-      assertEquals(SIZE, Arrays.stream(ids(index.searcher, hits)).distinct().count());
     }
   }
 }

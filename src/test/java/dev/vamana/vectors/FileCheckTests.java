@@ -8,7 +8,6 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.zip.CRC32;
 import org.apache.lucene.codecs.CodecUtil;
 import org.apache.lucene.index.CorruptIndexException;
-import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.FSDirectory;
 import org.apache.lucene.store.IOContext;
@@ -124,30 +123,10 @@ public class FileCheckTests extends LuceneTestCase {
     }
   }
 
-  public void testChecksumsOfPartsAreJoined() {
-    byte[] bytes = new byte[random().nextInt(2_000)];
-    random().nextBytes(bytes);
-    int at = random().nextInt(bytes.length + 1);
-    assertEquals(
-        crc(bytes, 0, bytes.length),
-        JoinedCrc.of(crc(bytes, 0, at), crc(bytes, at, bytes.length), bytes.length - at));
-  }
-
   private static long crc(byte[] bytes, int from, int to) {
     CRC32 crc = new CRC32();
     crc.update(bytes, from, to - from);
     return crc.getValue();
-  }
-
-  public void testAClosedFile() throws IOException {
-    try (Directory directory = open(write(size()))) {
-      FileCheck check;
-      try (IndexInput file = directory.openInput(NAME, IOContext.DEFAULT)) {
-        check = new FileCheck(NAME, file);
-      }
-      expectThrows(AlreadyClosedException.class, () -> check.check(() -> {}));
-      assertFalse(check.damaged());
-    }
   }
 
   /** What was not compared to the end is neither intact nor damaged. */

@@ -25,11 +25,6 @@ public class ThreadsTests extends LuceneTestCase {
     assertFalse(first.isAlive() || second.isAlive() || interrupts.isAlive());
   }
 
-  public void testThreadsThatNeverRanHaveEnded() {
-    Threads.join(new Thread(() -> {}));
-    assertFalse(Thread.interrupted());
-  }
-
   private static void await(CountDownLatch latch) {
     try {
       latch.await();

@@ -1,8 +1,6 @@
 package dev.vamana.work;
 
 import java.io.IOException;
-import java.util.ArrayList;
-import java.util.List;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicIntegerArray;
@@ -37,17 +35,6 @@ public class WorkersTests extends LuceneTestCase {
       }
     } finally {
       executor.shutdown();
-    }
-  }
-
-  public void testOneThreadGoesInAscendingOrderToTheLastIndex() throws IOException {
-    int to = Integer.MAX_VALUE;
-    int from = to - 130;
-    List<Integer> indices = new ArrayList<>();
-    Workers.callingThread().forEach(from, to, () -> indices::add, AbortCheck.NEVER);
-    assertEquals(130, indices.size());
-    for (int i = 0; i < indices.size(); i++) {
-      assertEquals(from + i, (int) indices.get(i));
     }
   }
 }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.call.Request;
 import dev.vamana.cuda.count.Counters;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -43,7 +44,7 @@ public final class Ahead {
   private final Map<Key, Flight> flights = new ConcurrentHashMap<>();
   private final AtomicReferenceArray<Key> order = new AtomicReferenceArray<>(MOST_FLIGHTS);
   private final AtomicInteger begun = new AtomicInteger();
-  private final Map<Step, Habit> habits = new ConcurrentHashMap<>();
+  private final Map<Request, Habit> habits = new ConcurrentHashMap<>();
   private final AtomicLong memory = new AtomicLong();
   private final long mostBytes;
   private final Counters counters = new Counters();
@@ -130,7 +131,7 @@ public final class Ahead {
    * @param search answers the item alone, or the item together with the items that are sent ahead
    */
   public WorkResult search(WorkItem item, Search search) throws IOException {
-    Step step = enabled ? Step.of(item) : null;
+    Request step = enabled ? Request.of(item) : null;
     if (step == null) {
       return alone(item, search);
     }
@@ -169,7 +170,7 @@ public final class Ahead {
     return others == null ? List.of() : others;
   }
 
-  private Habit habit(Step first) {
+  private Habit habit(Request first) {
     // computeIfAbsent locks even if the key is present
     Habit known = habits.get(first);
     return known == null ? habits.computeIfAbsent(first, unseen -> new Habit()) : known;
@@ -219,7 +220,7 @@ public final class Ahead {
     return found == null ? alone(item, search) : found.get(0);
   }
 
-  private WorkResult goOn(Flight flight, Step step, WorkItem item, Search search)
+  private WorkResult goOn(Flight flight, Request step, WorkItem item, Search search)
       throws IOException {
     WorkResult found = flight.take(step, item);
     if (found != null) {

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.call.Request;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
@@ -23,7 +24,7 @@ final class Flight {
 
   private static final int HIT_BYTES = Integer.BYTES + Float.BYTES;
 
-  private final Step first;
+  private final Request first;
   private final Habit habit;
   private final int number;
   private final AtomicLong memory;
@@ -31,7 +32,7 @@ final class Flight {
   private final QueryVector copy;
   private final Landing landing = new Landing();
   // steps that were not sent ahead
-  private final Set<Step> further = ConcurrentHashMap.newKeySet(1);
+  private final Set<Request> further = ConcurrentHashMap.newKeySet(1);
   // a bit for each step that a call has asked for
   private final AtomicLong asked = new AtomicLong();
   // none, or the habit's
@@ -49,7 +50,7 @@ final class Flight {
    * @param memory bytes of the answers that wait
    * @param limit most bytes; if the answers would exceed it, nothing is sent ahead
    */
-  Flight(int number, Step step, WorkItem item, Habit habit, AtomicLong memory, long limit) {
+  Flight(int number, Request step, WorkItem item, Habit habit, AtomicLong memory, long limit) {
     this.first = step;
     this.number = number;
     this.habit = habit;
@@ -75,9 +76,9 @@ final class Flight {
       return List.of();
     }
     List<WorkItem> items = new ArrayList<>(expected.size());
-    List<Step> kept = new ArrayList<>(expected.size());
+    List<Request> kept = new ArrayList<>(expected.size());
     long bytes = 0;
-    for (Step step : expected.list()) {
+    for (Request step : expected.list()) {
       WorkItem other = step.item(copy, item.cancelled());
       if (other == null) {
         habit.forget(step);
@@ -143,7 +144,7 @@ final class Flight {
    *
    * @return null if the step was not sent ahead or failed, or the item is cancelled
    */
-  WorkResult take(Step step, WorkItem item) {
+  WorkResult take(Request step, WorkItem item) {
     int i = steps.indexOf(step);
     if (i < 0) {
       return null;
@@ -165,11 +166,11 @@ final class Flight {
    * item begins another query if its values differ or if this query has searched the same step
    * before.
    */
-  boolean goesOn(Step step, WorkItem item) {
+  boolean goesOn(Request step, WorkItem item) {
     return differs(item.query()) == false && isNew(step);
   }
 
-  private boolean isNew(Step step) {
+  private boolean isNew(Request step) {
     int i = steps.indexOf(step);
     if (i < 0) {
       return step.equals(first) == false && further.add(step);

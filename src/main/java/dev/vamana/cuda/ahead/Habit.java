@@ -1,5 +1,6 @@
 package dev.vamana.cuda.ahead;
 
+import dev.vamana.cuda.call.Request;
 import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -16,24 +17,24 @@ final class Habit {
   /** A step is forgotten after this many queries in a row have not used it. */
   private static final int PATIENCE = 4;
 
-  private final Map<Step, Integer> unused = new ConcurrentHashMap<>();
+  private final Map<Request, Integer> unused = new ConcurrentHashMap<>();
   private volatile Steps steps = Steps.NONE;
 
   /** Steps in the order in which they were first seen. Immutable. */
   static final class Steps {
     static final Steps NONE = new Steps(List.of());
 
-    private final List<Step> list;
-    private final Map<Step, Integer> indices = new HashMap<>();
+    private final List<Request> list;
+    private final Map<Request, Integer> indices = new HashMap<>();
 
-    Steps(List<Step> steps) {
+    Steps(List<Request> steps) {
       this.list = List.copyOf(steps);
-      for (Step step : list) {
+      for (Request step : list) {
         indices.put(step, indices.size());
       }
     }
 
-    List<Step> list() {
+    List<Request> list() {
       return list;
     }
 
@@ -46,7 +47,7 @@ final class Habit {
     }
 
     /** Returns the index of a step, or -1. */
-    int indexOf(Step step) {
+    int indexOf(Request step) {
       return indices.getOrDefault(step, -1);
     }
 
@@ -80,9 +81,9 @@ final class Habit {
   }
 
   /** Records that a query took a step that was not sent along. */
-  synchronized void used(Step step) {
+  synchronized void used(Request step) {
     if (steps.indexOf(step) < 0 && steps.size() < MOST_STEPS) {
-      List<Step> more = new ArrayList<>(steps.list());
+      List<Request> more = new ArrayList<>(steps.list());
       more.add(step);
       steps = new Steps(more);
     }
@@ -90,7 +91,7 @@ final class Habit {
 
   /** Forgets a segment that is being closed. */
   void closing(SegmentView segment) {
-    for (Step step : steps.list()) {
+    for (Request step : steps.list()) {
       if (step.segment().equals(segment)) {
         forget(step);
       }
@@ -98,9 +99,9 @@ final class Habit {
   }
 
   /** Forgets a step. */
-  synchronized void forget(Step step) {
+  synchronized void forget(Request step) {
     unused.remove(step);
-    List<Step> fewer = new ArrayList<>(steps.list());
+    List<Request> fewer = new ArrayList<>(steps.list());
     if (fewer.remove(step)) {
       steps = new Steps(fewer);
     }

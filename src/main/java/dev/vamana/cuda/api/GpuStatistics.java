@@ -9,7 +9,7 @@ import java.util.TreeMap;
  * A snapshot of an executor's counters and state. Counters only grow, except in the groups {@code
  * now} and {@code residency}, which also contain current values.
  *
- * @param usable whether the device answers now
+ * @param state whether the device answers now
  * @param reason why the device does not answer, or null
  * @param device the device in use, or the last one
  * @param counters groups of counters by name: {@code batches}, {@code items}, {@code
@@ -18,10 +18,20 @@ import java.util.TreeMap;
  *     upload_waits}, {@code contexts}, {@code now}, {@code residency}
  */
 public record GpuStatistics(
-    boolean usable,
+    State state,
     String reason,
     DeviceInfo device,
     SortedMap<String, SortedMap<String, Long>> counters) {
+
+  /** The states of a device. */
+  public enum State {
+    /** The device answers. */
+    READY,
+    /** The device tests itself for the first time; the CPU answers meanwhile. */
+    TESTING,
+    /** The device has failed; the CPU answers until the next attempt succeeds. */
+    FAILED
+  }
 
   /** Copies the counters. */
   public GpuStatistics {
@@ -30,6 +40,11 @@ public record GpuStatistics(
         (group, values) ->
             copy.put(group, Collections.unmodifiableSortedMap(new TreeMap<>(values))));
     counters = Collections.unmodifiableSortedMap(copy);
+  }
+
+  /** Whether the device answers now. */
+  public boolean usable() {
+    return state == State.READY;
   }
 
   /** Returns a counter, or 0 if there is none of this name. */

@@ -1,7 +1,7 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.LaunchShape;
-import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;

@@ -1,10 +1,10 @@
 package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ListSearchShape;
-import dev.vamana.cuda.kernel.Reads;
-import dev.vamana.cuda.kernel.VisitLimit;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.WalkShape.Reads;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.graph.StoredAdjacency;
@@ -24,7 +24,7 @@ import org.apache.lucene.index.VectorEncoding;
  * @param k number of hits
  * @param beam capacity of the worklist; hits whose distances decide when a search of lists ends
  * @param rerank number of worklist entries that get exact scores, -1 for all expanded nodes
- * @param visitLimit most distances of the walk, as of {@link VisitLimit#of}
+ * @param visitLimit most distances of the walk, as of {@link Limits#visits}
  * @param capacity number of hits that the result has room for
  * @param sizes memory that the item needs
  */
@@ -83,7 +83,7 @@ public record ItemPlan(
         segment.reranksOnDevice() || approximate == false
             ? k
             : expanded ? expandedCapacity : rerank;
-    int visitLimit = VisitLimit.of(item.limitWithinReach(), view.size());
+    int visitLimit = Limits.visits(item.limitWithinReach(), view.size());
     ChunkSizes sizes =
         new ChunkSizes(
             beam,
@@ -91,7 +91,7 @@ public record ItemPlan(
             view.dimension(),
             subspaces,
             expandedCapacity,
-            visitLimit != VisitLimit.NONE);
+            visitLimit != Limits.NO_VISIT_LIMIT);
     return new ItemPlan(segment, shape, k, beam, rerank, visitLimit, capacity, sizes);
   }
 
@@ -119,7 +119,7 @@ public record ItemPlan(
       return null;
     }
     int k = Math.min(item.k(), width);
-    int visitLimit = VisitLimit.of(item.visitLimit(), view.size());
+    int visitLimit = Limits.visits(item.visitLimit(), view.size());
     ChunkSizes sizes =
         new ChunkSizes(
             width,
@@ -128,7 +128,7 @@ public record ItemPlan(
             lists.subspaces(),
             0,
             lists.lists(),
-            visitLimit != VisitLimit.NONE);
+            visitLimit != Limits.NO_VISIT_LIMIT);
     return new ItemPlan(segment, shape, k, width, k, visitLimit, k, sizes);
   }
 

@@ -120,12 +120,12 @@ final class LaunchRule {
   private static int besideOthers(int waiting, int running, BatchOptions now) {
     // who lets an idle device wait for more items wants few launches
     if (now.lingerNanos() > 0) {
-      return now.overlap();
+      return BatchOptions.OVERLAP;
     }
     if (running >= LAUNCHES_OF_FEW) {
-      return Math.max(now.overlap(), MANY_ITEMS);
+      return Math.max(BatchOptions.OVERLAP, MANY_ITEMS);
     }
-    return running < now.eager() || waiting >= OVERLAP_CALLS ? 1 : now.overlap();
+    return running < BatchOptions.EAGER || waiting >= OVERLAP_CALLS ? 1 : BatchOptions.OVERLAP;
   }
 
   /**

@@ -2,14 +2,14 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
+import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListMemory;
-import dev.vamana.cuda.kernel.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
-import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lists.ListBatches;

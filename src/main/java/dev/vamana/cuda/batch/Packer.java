@@ -1,9 +1,10 @@
 package dev.vamana.cuda.batch;
 
-import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.LaunchShape;
-import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.ValueLayout;
@@ -26,6 +27,8 @@ public final class Packer {
   private static final int CHUNK_BYTES = 1 << 20;
 
   private static final int SHARE_BYTES = 8 << 10;
+  // of a chunk that is worth help: it takes a caller about ten microseconds
+  private static final int LARGE_BYTES = 64 << 10;
 
   // a smaller one would be launched before the next is packed, but the launch takes longer than
   // that
@@ -36,7 +39,7 @@ public final class Packer {
   private static final boolean LITTLE_ENDIAN = ByteOrder.nativeOrder() == ByteOrder.LITTLE_ENDIAN;
 
   private final StagingPool staging;
-  private final PackTeam team;
+  private final Team team;
   private final List<WorkItem> batch;
   private final ItemPlan[] plans;
   private final int maxBatch;
@@ -61,7 +64,7 @@ public final class Packer {
    */
   Packer(
       StagingPool staging,
-      PackTeam team,
+      Team team,
       List<WorkItem> batch,
       ItemPlan[] plans,
       int maxBatch,
@@ -224,8 +227,8 @@ public final class Packer {
   /** Writes the items of a chunk, which differ only in their query, with the help of the team. */
   private void writeAll(
       StagingPool.Block block, int[] packed, int firstQuery, int[] results, int firstResult) {
-    Share share =
-        (from, to) -> {
+    Team.Work work =
+        (from, to, worker) -> {
           long[] own = header.clone();
           for (int i = from; i < to; i++) {
             results[i] += firstResult;
@@ -234,15 +237,15 @@ public final class Packer {
           }
         };
     int bytes = packed.length * (ItemLayout.BYTES + queryBytes);
-    boolean large = bytes >= PackTeam.LEAST_BYTES;
+    boolean large = bytes >= LARGE_BYTES;
     if (large && begun == false) {
       begun = true;
       helped = team.begin();
     }
     if (large && helped) {
-      team.share(packed.length, Math.max(1, SHARE_BYTES / (ItemLayout.BYTES + queryBytes)), share);
+      team.forEach(packed.length, Math.max(1, SHARE_BYTES / (ItemLayout.BYTES + queryBytes)), work);
     } else {
-      share.take(0, packed.length);
+      work.run(0, packed.length, 0);
     }
   }
 

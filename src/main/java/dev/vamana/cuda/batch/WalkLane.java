@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.lane.Lane;
 import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.memory.DeviceBudget;
@@ -39,10 +40,17 @@ public final class WalkLane extends Lane<Chunk> {
   private static final int READ_STEP = 16;
   // fewer chunks are ended by the lane itself
   private static final int MANY_CALLERS = 8;
+  // threads that help to pack and to read
+  private static final int MOST_PACKERS = 3;
+  private static final int PROCESSORS_PER_PACKER = 4;
 
   private final Supplier<BatchOptions> options;
   private final StagingPool staging;
-  private final PackTeam team;
+  private final Team team =
+      new Team(
+          "vamana-gpu-packer",
+          Math.min(
+              MOST_PACKERS, Runtime.getRuntime().availableProcessors() / PROCESSORS_PER_PACKER));
   private final Waker<Chunk> waker =
       new Waker<>("vamana-gpu-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
   private final ListBatches together;
@@ -71,7 +79,6 @@ public final class WalkLane extends Lane<Chunk> {
     super("vamana-gpu-walks", driver, onLost, new SpareProcessors(statistics::processorsScarce));
     this.options = options;
     this.staging = staging;
-    this.team = PackTeam.of(options.get().packers());
     this.together = new ListBatches(driver, budget);
     this.rule = new LaunchRule(options, together);
     this.statistics = statistics;
@@ -94,11 +101,11 @@ public final class WalkLane extends Lane<Chunk> {
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
     BatchOptions first = options.get();
-    StagingPool staging = new StagingPool(driver, first.stagingBytes(), account);
+    StagingPool staging = new StagingPool(driver, BatchOptions.STAGING_BYTES, account);
     WalkLane lane = new WalkLane(driver, options, staging, budget, statistics, onLost);
     try {
       Kernels kernels = new Kernels(driver, first.tuning());
-      for (int i = 0; i < first.depth(); i++) {
+      for (int i = 0; i < BatchOptions.DEPTH; i++) {
         lane.slots.add(
             new LaunchSlot(
                 driver, kernels, lane.together, staging, budget, first.maxBatch(), statistics));
@@ -114,7 +121,7 @@ public final class WalkLane extends Lane<Chunk> {
   /** Makes a packer for the items of one call, for use by the calling thread. */
   public Packer packer(List<WorkItem> batch, ItemPlan[] plans) {
     BatchOptions now = options.get();
-    int first = pending() == 0 && together(batch, now) == false ? now.firstItems() : 0;
+    int first = pending() == 0 && together(batch, now) == false ? Packer.FIRST_ITEMS : 0;
     return new Packer(staging, team, batch, plans, now.maxBatch(), first);
   }
 
@@ -141,11 +148,11 @@ public final class WalkLane extends Lane<Chunk> {
    * @param count number of results
    * @return false if it did not, since the caller reads as fast alone
    */
-  public boolean read(int count, Share share) {
+  public boolean read(int count, Team.Work work) {
     if (count < LEAST_READ || team.awake() == false) {
       return false;
     }
-    team.share(count, READ_STEP, share);
+    team.forEach(count, READ_STEP, work);
     return true;
   }
 

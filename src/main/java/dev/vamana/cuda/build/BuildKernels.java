@@ -3,15 +3,13 @@ package dev.vamana.cuda.build;
 import dev.vamana.cuda.batch.ChunkSizes;
 import dev.vamana.cuda.batch.Kernels;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.BuildLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.BuildLayout;
 import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.Tuning;
-import dev.vamana.cuda.kernel.WalkLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Launches the kernels of one build in its stream. For one thread, bound to the context. {@link
@@ -50,7 +48,6 @@ final class BuildKernels implements AutoCloseable {
   private final Arena arena = Arena.ofConfined();
   private final MemorySegment build = arena.allocate(BuildLayout.BYTES, Long.BYTES);
   private final MemorySegment walk = arena.allocate(WalkLayout.BYTES, Long.BYTES);
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
   private final RecentSearches searches;
   private boolean besideSearches;
 
@@ -202,8 +199,7 @@ final class BuildKernels implements AutoCloseable {
   }
 
   private void launch(String name, int blocks, int threads, int shared) {
-    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
-    driver.launch(kernel, blocks, threads, shared, build, stream);
+    driver.launch(driver.kernel(name), blocks, threads, shared, build, stream);
   }
 
   /** Frees the parameters. */

@@ -1,10 +1,11 @@
 package dev.vamana.cuda.build;
 
+import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.BuildSizes;
-import dev.vamana.cuda.kernel.ItemLayout;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -36,50 +37,26 @@ final class BuildMemory implements AutoCloseable {
     }
   }
 
-  /** Address of the {@link SegmentLayout} that the walks read. */
+  // addresses of the arrays that the fields of the same names in BuildLayout point to
   final long segment;
-
-  /** Address of the vectors. */
   final long vectors;
+  final long graph;
+  final long nodes;
+  final long found;
+  final long items;
+  final long addresses;
+  final long counters;
+  final long arrivals;
+  final long starts;
+  final long runs;
+  final long sources;
+  final long inverseNorms;
 
-  /** Bytes of the rows. */
+  /** Bytes of the rows of the graph. */
   final long graphBytes;
 
-  /** Address of the rows. */
-  final long graph;
-
-  /** Address of the nodes of a pass, in the order of their insertion. */
-  final long nodes;
-
-  /** Address of the results of a batch's walks. */
-  final long found;
-
-  /** Address of a batch's work items. */
-  final long items;
-
-  /** Address of their addresses. */
-  final long addresses;
-
-  /** Address of the counters. */
-  final long counters;
-
-  /** Bytes of the array of arrivals. */
+  /** Bytes of an array of a number for each node. */
   final long nodeBytes;
-
-  /** Address of the number of edges that came to each node. */
-  final long arrivals;
-
-  /** Address of the place of each node's edges. */
-  final long starts;
-
-  /** Address of the runs of edges. */
-  final long runs;
-
-  /** Address of the edges' origins. */
-  final long sources;
-
-  /** Address of the inverse norms; 0 if vectors are compared by distances. */
-  final long inverseNorms;
 
   private final Block block;
   private final PinnedBuffer hostVectors;
@@ -185,18 +162,17 @@ final class BuildMemory implements AutoCloseable {
   /** Frees everything. Nothing may be in use. */
   @Override
   public void close() {
-    try {
-      if (hostVectors != null) {
-        hostVectors.free();
-      }
-    } finally {
-      try {
-        if (hostRows != null) {
-          hostRows.free();
-        }
-      } finally {
-        block.close();
-      }
-    }
+    Cleanup.all(
+        () -> {
+          if (hostVectors != null) {
+            hostVectors.free();
+          }
+        },
+        () -> {
+          if (hostRows != null) {
+            hostRows.free();
+          }
+        },
+        block::close);
   }
 }

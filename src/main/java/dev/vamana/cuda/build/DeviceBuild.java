@@ -1,7 +1,7 @@
 package dev.vamana.cuda.build;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceRows;
@@ -179,6 +179,11 @@ final class DeviceBuild implements AutoCloseable {
     int stride = plan.vectorStride();
     MemorySegment host = memory.hostVectors();
     if (host == null) {
+      if (stride != plan.dimension() * Float.BYTES) {
+        // walks read the queries in 16-byte chunks
+        driver.fill(memory.vectors, (byte) 0, (long) plan.size() * stride, stream);
+        driver.synchronize(stream);
+      }
       DeviceRows rows = new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension());
       transfers.bring(source, rows, task.workers(), task.abort());
     } else {

@@ -6,7 +6,6 @@ import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphTask;
-import dev.vamana.graph.VamanaGraph;
 import dev.vamana.vectors.RawComparison;
 import java.io.IOException;
 import java.util.function.Consumer;
@@ -55,20 +54,6 @@ public final class DeviceBuilder {
   public static boolean supports(GraphTask task) throws IOException {
     return BuildPlan.of(task) != null
         && RawComparison.neededFor(task.vectors(), task.similarity()) == null;
-  }
-
-  /**
-   * Builds a graph that the device supports, the CPU's part included.
-   *
-   * @param clock takes the times of phases
-   * @throws IOException as below
-   * @throws GpuException as below
-   */
-  public VamanaGraph build(GraphTask task, BuildPhase.Clock clock) throws IOException {
-    try (BuiltRows rows = BuiltRows.begin(task, clock)) {
-      build(task, rows, clock);
-      return rows.finish();
-    }
   }
 
   /**

@@ -1,48 +1,49 @@
 package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.api.FallbackReason;
+import dev.vamana.cuda.batch.ItemPlan;
+import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
-import dev.vamana.cuda.plan.Choice;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
-import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.cuda.session.GpuSession;
 import dev.vamana.cuda.session.SessionKeeper;
+import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.CpuExecutor;
-import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
-import java.util.IdentityHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.concurrent.locks.LockSupport;
 
 /**
  * Decides for each item of one call whether the device or the CPU answers it, and by which plan.
- * {@link DeviceCall} asks the planner for a {@link Decision} per item; items that differ only in
- * their query share one decision.
+ * {@link DeviceCall} asks for a {@link Decision} per item; items of equal terms share one. What
+ * follows from the request, the segment and its place, whatever else the node does, is a {@link
+ * Route}; those of single queries are remembered.
  */
 public final class CallPlanner {
-
-  private static final long POLL_NANOS = 1_000_000;
 
   private final GpuSession session;
   private final SessionKeeper keeper;
   private final ExecutorCounters counters;
-  private final BatchSizes sizes;
-  private final PlanMode mode;
   private final Routes routes;
-  private final RoutePlanner planner;
-  private final Families families;
+  private final PlanMode mode;
   private final boolean single;
-  private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
-  private final Map<Request, Decision> decisions = new HashMap<>();
+  private final int threads;
+  private final int items;
+  private final int walking;
+  private final int onCpu;
+  // number of items of the call with these terms
+  private final Map<WorkItem.Terms, Integer> counts = new HashMap<>();
+  private final CallSegments segments;
+  private final Map<WorkItem.Terms, Decision> decisions = new HashMap<>();
   private WorkItem.Terms last;
   private Decision lastDecision;
   private Routes.Known first;
@@ -50,33 +51,35 @@ public final class CallPlanner {
   /**
    * Makes a planner for one call.
    *
-   * @param routes what was decided for items like these
-   * @param who decides between the CPU and the device
-   * @param families all open segments
-   * @param batch the call's items
-   * @param threads number of threads with which the CPU answers
+   * @param call the call's items
    * @param single whether the call is a single query's
    */
+  @SuppressWarnings("ReferenceEquality") // items that differ only in their query share their terms
   public CallPlanner(
       GpuSession session,
       SessionKeeper keeper,
       ExecutorCounters counters,
-      PlanLoad load,
       Routes routes,
-      WhoAnswers who,
-      Families families,
-      List<WorkItem> batch,
-      int threads,
+      List<WorkItem> call,
       boolean single) {
     this.session = session;
     this.keeper = keeper;
+    this.segments = new CallSegments(session, keeper, counters);
     this.counters = counters;
-    this.mode = keeper.options().plans().mode();
     this.routes = routes;
-    this.families = families;
+    this.mode = keeper.options().plans().mode();
+    this.threads = keeper.options().workers().threads();
     this.single = single;
-    this.planner = new RoutePlanner(session, mode, routes, who, families);
-    this.sizes = new BatchSizes(batch, threads, load);
+    this.items = call.size();
+    this.walking = Math.max(0, routes.load.walking.get());
+    this.onCpu = routes.load.onCpu.intValue();
+    int from = 0;
+    for (int i = 1; i <= items; i++) {
+      if (i == items || call.get(i).terms() != call.get(from).terms()) {
+        counts.merge(call.get(from).terms(), i - from, Integer::sum);
+        from = i;
+      }
+    }
   }
 
   /**
@@ -91,11 +94,10 @@ public final class CallPlanner {
   Decision plan(WorkItem item, int count, boolean wanted) throws IOException {
     if (item.terms() != last) {
       last = item.terms();
-      Request request = new Request(last);
-      lastDecision = decisions.get(request);
+      lastDecision = decisions.get(last);
       if (lastDecision == null) {
-        lastDecision = decide(item, sizes.together(item), wanted);
-        decisions.put(request, lastDecision);
+        lastDecision = decide(item, counts.get(last), wanted);
+        decisions.put(last, lastDecision);
       }
     }
     if (lastDecision.reason() != null && wanted) {
@@ -104,66 +106,96 @@ public final class CallPlanner {
     return lastDecision;
   }
 
-  /** Key of items that differ only in their query, also if each has terms of its own. */
-  private record Request(WorkItem.Terms terms) {
-
-    // the same bitset object, not an equal one
-    @Override
-    @SuppressWarnings("ReferenceEquality")
-    public boolean equals(Object other) {
-      return other instanceof Request request
-          && request.terms.segment() == terms.segment()
-          && request.terms.k() == terms.k()
-          && request.terms.acceptedOrdinals() == terms.acceptedOrdinals()
-          && request.terms.acceptedCount() == terms.acceptedCount()
-          && request.terms.visitLimit() == terms.visitLimit()
-          && request.terms.entryPoints().length == terms.entryPoints().length
-          && request.terms.walk().equals(terms.walk());
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(terms.segment())
-          + System.identityHashCode(terms.acceptedOrdinals());
-    }
-  }
-
   /** Returns the route of a single query's first item; null if nothing was decided about it. */
   public Routes.Known first() {
     return first;
+  }
+
+  /**
+   * Items of equal terms.
+   *
+   * @param scans whether scoring all accepted vectors is faster than a walk: decided once
+   * @param batch number of these items in the call
+   */
+  private record Asked(WorkItem item, boolean scans, int batch) {
+    SegmentView view() {
+      return item.segment();
+    }
+
+    String name() {
+      return item.segment().name();
+    }
+
+    CpuExecutor.Way way() {
+      return scans ? CpuExecutor.Way.SCAN : CpuExecutor.Way.WALK;
+    }
+  }
+
+  /** Describes the work of items, of which the device does nothing else but a walk. */
+  private Workload task(Asked asked, boolean exact, Workload.Rows rows, Workload.Walk walk) {
+    int batch = asked.batch;
+    Workload task = Workloads.of(asked.item, asked.scans, rows, batch, walk, cpuRounds(batch));
+    return exact ? task.scanned() : task;
+  }
+
+  /**
+   * Describes items over all open segments like theirs, as if the node did nothing else.
+   *
+   * @param walk how the device would walk them alone, or null
+   */
+  private Workload alone(Asked asked, Workload.Rows rows, Workload.Walk walk) {
+    return Workloads.of(asked.item, asked.scans, rows, asked.batch, walk, ownRounds(asked.batch))
+        .over(routes.openLike(asked.view()));
+  }
+
+  /**
+   * Returns a task with all segments that the same queries search, if a launch scans them together:
+   * the CPU is compared with that launch, so its threads have all segments to scan, too. A filter
+   * may be so strict that each segment's accepted vectors are gathered instead.
+   *
+   * @param open segments beside those of the call, which come in calls of their own; as if one
+   *     thread of the CPU scanned all
+   */
+  private Workload together(Asked asked, Workload task, int open) {
+    if (task.cpu().scans() == false || task.filtered() || task.scansTogether() == false) {
+      return task;
+    }
+    int all = Math.max(open, counts.size());
+    double rounds = cpuRounds(all * asked.batch);
+    return task.over(all, open == 0 ? rounds : Math.max(all, rounds));
+  }
+
+  /** Returns how many of so many items one CPU thread answers, if the CPU answers nothing else. */
+  private double ownRounds(int count) {
+    return Math.ceil(count / (double) Math.min(threads, count));
+  }
+
+  /** As {@link #ownRounds}, beside what the CPU answers now. */
+  private double cpuRounds(int count) {
+    return Math.max(ownRounds(count), (count + onCpu) / (double) routes.load.processors);
   }
 
   private Decision decide(WorkItem item, int batch, boolean wanted) throws IOException {
     SegmentView view = item.segment();
     Routes.Known known = batch == 1 ? routes.find(item) : null;
     boolean scans = known == null ? CpuExecutor.plansScan(item) : known.route().scans();
-    Asked asked = new Asked(item, scans, batch, sizes);
+    Asked asked = new Asked(item, scans, batch);
     if (mode == PlanMode.CPU) {
       return cpu(asked, FallbackReason.PLANNED, null);
     }
     if (view.rawComparison() != null) {
       return cpu(
           asked,
-          asked.scans() ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
+          scans ? FallbackReason.SCAN : FallbackReason.UNSUPPORTED,
           view.name() + " has vectors too small for scores");
     }
     if (view.hasLists()) {
       return decideLists(asked, known, wanted);
     }
-    if (asked.scans()) {
-      Workload task = asked.task(false, Workload.Rows.DEVICE, batch, null);
-      boolean cpu =
-          switch (mode) {
-            // a query's other segments may come in calls of their own
-            case AUTO -> session.chooser.sureOfCpu(asked.ofQuery(task, families.size(view)));
-            case EXACT -> false;
-            case GRAPH, CPU -> true;
-          };
-      if (cpu || Workloads.exactFits(item) == false) {
-        return cpu(asked.ofCall(task), FallbackReason.SCAN, view.name(), asked.way());
-      }
+    if (scans && scansOnCpu(asked)) {
+      return cpu(asked, FallbackReason.SCAN, view.name());
     }
-    HeldSegment segment = hold(item, wanted, wanted && asked.scans() == false);
+    HeldSegment segment = segments.hold(item, wanted, wanted && scans == false);
     if (segment == null && wanted == false) {
       return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
     }
@@ -172,7 +204,22 @@ public final class CallPlanner {
     }
     return segment == null
         ? decideAbsent(asked)
-        : decide(asked, segment, plan(asked, segment, known));
+        : decide(asked, segment, route(asked, segment, known));
+  }
+
+  /** Whether the CPU scans, wherever the segment is. */
+  private boolean scansOnCpu(Asked asked) {
+    boolean cpu =
+        switch (mode) {
+          case AUTO -> {
+            Workload task = task(asked, false, Workload.Rows.DEVICE, null);
+            // a query's other segments may come in calls of their own
+            yield session.chooser.sureOfCpu(together(asked, task, routes.openLike(asked.view())));
+          }
+          case EXACT -> false;
+          case GRAPH, CPU -> true;
+        };
+    return cpu || Workloads.exactFits(asked.item) == false;
   }
 
   /**
@@ -183,217 +230,209 @@ public final class CallPlanner {
    * @param known what was decided for such items before, on whatever grounds; or null
    */
   private Decision decideLists(Asked asked, Routes.Known known, boolean wanted) throws IOException {
-    WorkItem item = asked.item();
-    SegmentView view = asked.view();
-    CpuExecutor.ListPlan lists = CpuExecutor.listPlan(item);
-    HeldSegment segment = hold(item, wanted, wanted);
+    CpuExecutor.ListPlan lists = CpuExecutor.listPlan(asked.item);
+    HeldSegment segment = segments.hold(asked.item, wanted, wanted);
     if (segment == null) {
-      return session.residency.damaged(view)
-          ? cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file")
-          : cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
+      return session.residency.damaged(asked.view())
+          ? cpu(asked, FallbackReason.DAMAGED, asked.name() + " has a damaged file")
+          : cpu(asked, FallbackReason.NOT_RESIDENT, asked.name());
     }
     if (lists != CpuExecutor.ListPlan.ESTIMATED || mode == PlanMode.EXACT) {
       Decision exact = decideExact(asked, segment, lists);
       if (exact != null || lists != CpuExecutor.ListPlan.ESTIMATED) {
-        return exact != null ? exact : cpu(asked, FallbackReason.SCAN, view.name());
+        return exact != null ? exact : cpu(asked, FallbackReason.SCAN, asked.name());
       }
     }
-    Routes.Known now = plan(asked, segment, known);
-    Route plan = now.route();
-    if (plan.exact()) {
+    Routes.Known now = route(asked, segment, known);
+    if (now.route().exact()) {
       return decide(asked, segment, now);
     }
-    if (plan.walk() == null) {
-      return cpu(asked, FallbackReason.LISTS, view.name());
-    }
-    Workload task =
-        plan.task()
-            .beside(
-                Workload.Rows.NONE, asked.batch(), sizes.walking(), sizes.cpuRounds(asked.batch()));
-    return Decision.walk(
-        session.chooser.lists(task), segment, plan.walk().on(segment), CpuExecutor.Way.LISTS);
+    return now.route().walk() == null
+        ? cpu(asked, FallbackReason.LISTS, asked.name())
+        : Decision.walk(Plan.LISTS, segment, now.route().walk(), CpuExecutor.Way.LISTS);
   }
 
   /** Decides for an exact search over a segment with lists; null if the CPU is to search it. */
   private Decision decideExact(Asked asked, HeldSegment segment, CpuExecutor.ListPlan lists)
       throws IOException {
-    WorkItem item = asked.item();
-    ScanLane.Backlog backlog = session.scans.backlog(asked.view(), item.acceptedOrdinals());
-    int together = asked.batch() + backlog.together();
-    Workload.Rows rows = Workloads.readable(item, segment, together);
+    Workload.Rows rows = Workloads.readable(asked.item, segment, asked.batch);
     if (mode == PlanMode.GRAPH || rows == Workload.Rows.NONE) {
       return null;
     }
-    Workload task = asked.task(true, rows, together, null);
     // the CPU would score the same vectors only if it scores all that are accepted
     PlanMode among = lists == CpuExecutor.ListPlan.ALL ? mode : PlanMode.EXACT;
-    Choice choice = session.chooser.choose(task, among, backlog.nanos());
-    if (choice.plan().exactOnDevice() == false) {
-      return null;
-    }
-    return Decision.exact(
-        choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(asked.view()) : null);
+    Plan plan = session.chooser.choose(task(asked, true, rows, null), among);
+    return plan.exactOnDevice() ? Decision.exact(plan, segment, file(asked, rows)) : null;
+  }
+
+  private static MemorySegment file(Asked asked, Workload.Rows rows) throws IOException {
+    return rows == Workload.Rows.STREAMED ? Workloads.file(asked.view()) : null;
   }
 
   /** Decides for items whose segment is not on the device. */
   private Decision decideAbsent(Asked asked) throws IOException {
-    WorkItem item = asked.item();
     SegmentView view = asked.view();
     if (session.residency.damaged(view)) {
-      return cpu(asked, FallbackReason.DAMAGED, view.name() + " has a damaged file");
+      return cpu(asked, FallbackReason.DAMAGED, asked.name() + " has a damaged file");
     }
     boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
-    MemorySegment file = streams && Workloads.exactFits(item) ? Workloads.file(view) : null;
+    MemorySegment file = streams && Workloads.exactFits(asked.item) ? Workloads.file(view) : null;
     boolean exact =
-        asked.scans()
+        asked.scans
             || (file != null
-                && prefersExact(
-                    asked.alone(Workload.Rows.STREAMED, null).over(families.size(view))));
+                && mode == PlanMode.AUTO
+                && session.chooser.prefersExact(alone(asked, Workload.Rows.STREAMED, null)));
     boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
     Lease lease = streamed ? keeper.segments().lease(session, view) : null;
     if (lease != null) {
-      ScanLane.Backlog backlog = session.scans.backlog(view, item.acceptedOrdinals());
-      int together = asked.batch() + backlog.together();
-      Workload task = asked.task(exact, Workload.Rows.STREAMED, together, null);
-      Choice choice = session.chooser.choose(task, mode, backlog.nanos());
-      if (choice.plan().exactOnDevice()) {
-        return Decision.exact(choice, new HeldSegment(lease, null), file);
+      Plan plan = session.chooser.choose(task(asked, exact, Workload.Rows.STREAMED, null), mode);
+      if (plan.exactOnDevice()) {
+        return Decision.exact(plan, new HeldSegment(lease, null), file);
       }
     }
-    return cpu(
-        asked.task(exact, Workload.Rows.NONE, asked.batch(), null),
-        exact ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT,
-        view.name(),
-        exact ? CpuExecutor.Way.SCAN : asked.way());
+    return exact
+        ? Decision.cpu(FallbackReason.SCAN, asked.name(), CpuExecutor.Way.SCAN)
+        : Decision.cpu(FallbackReason.NOT_RESIDENT, asked.name(), asked.way());
   }
 
   /**
-   * Whether items that the CPU would walk are answered exactly. It depends on the request, the
-   * segments, their place and the device: not on what else the node does.
+   * Returns the route of items: the one that was decided before, if its grounds still hold.
+   *
+   * @param segment their segment, which is on the device
+   * @param before what was decided for such items before, on whatever grounds; or null
    */
-  private boolean prefersExact(Workload alone) {
-    return mode == PlanMode.AUTO && session.chooser.prefersExact(alone);
-  }
-
-  private Routes.Known plan(Asked asked, HeldSegment segment, Routes.Known before)
+  @SuppressWarnings("ReferenceEquality") // a route whose grounds hold is the same
+  private Routes.Known route(Asked asked, HeldSegment segment, Routes.Known before)
       throws IOException {
-    Routes.Known now = planner.plan(asked, segment, before, single && asked.batch() == 1);
+    int open = routes.openLike(asked.view());
+    Route route =
+        before != null && before.route().grounds().hold(session.chooser, mode, open, segment)
+            ? before.route()
+            : plan(asked, segment, Route.Grounds.of(session.chooser, mode, open, segment));
+    boolean lone = single && asked.batch == 1;
+    long window = routes.who.window();
+    Routes.Known now = before;
+    if (lone == false || before == null || before.window() != window || route != before.route()) {
+      Workload alone = lone ? route.alone() : null;
+      now =
+          new Routes.Known(
+              lone ? Request.of(asked.item) : null,
+              route,
+              alone == null ? null : routes.who.kind(asked.view().family(), alone, session.chooser),
+              alone == null ? 0 : session.chooser.cpuNanos(alone),
+              window);
+      routes.remember(now);
+    }
     first = first == null ? now : first;
     return now;
+  }
+
+  private Route plan(Asked asked, HeldSegment segment, Route.Grounds grounds) throws IOException {
+    WorkItem item = asked.item;
+    boolean lists = asked.view().hasLists();
+    Placement placement = segment.placement();
+    boolean hopeless = lists == false && (asked.view().isIndexed() == false || hopeless(item));
+    FetchShape fetched =
+        placement == Placement.HOST_FETCH && lists == false && hopeless == false
+            ? FetchShape.of(item)
+            : null;
+    ItemPlan plan = hopeless || fetched != null ? null : ItemPlan.of(item, segment);
+    plan = plan != null && lists && session.walks.fits(plan) == false ? null : plan;
+    boolean walks = fetched != null || plan != null;
+    int together = asked.batch * grounds.open();
+    Workload.Walk walk =
+        lists
+            ? Workloads.lists(item, together)
+            : walks ? Workloads.walk(item, placement, together) : null;
+    boolean exact = asked.scans && lists == false;
+    boolean copies = false;
+    Workload both = null;
+    if (mode == PlanMode.AUTO) {
+      Workload.Rows rows =
+          lists ? Workloads.inPlace(item, segment) : Workloads.readable(item, segment, asked.batch);
+      Workload alone = alone(asked, rows, walk);
+      exact |= session.chooser.prefersExact(alone);
+      copies = exact == false && walks && copies(asked, segment);
+      boolean device = copies || (lists && exact == false);
+      both = device ? null : exact ? alone.scanned() : alone;
+    }
+    return new Route(
+        grounds,
+        asked.scans,
+        exact,
+        copies,
+        lists && exact == false ? CpuExecutor.Way.LISTS : way(placement, exact, walks),
+        plan == null ? null : plan.on(null),
+        fetched,
+        task(asked, exact, Workload.Rows.NONE, walk),
+        both);
+  }
+
+  /** Whether a visit limit ends a walk before its first step. */
+  private static boolean hopeless(WorkItem item) {
+    return item.visitLimit() < StoredAdjacency.stride(item.segment().maxDegree());
+  }
+
+  /**
+   * Whether walks compare copies of the vectors, which the CPU does not have. Copies that are the
+   * vectors are none for a single query of bytes; of several queries each would have to be looked
+   * at.
+   */
+  private static boolean copies(Asked asked, HeldSegment segment) {
+    if (asked.batch == 1 && segment.wholeCopies() && asked.item.query().ofBytes()) {
+      return false;
+    }
+    return segment.placement() == Placement.EXACT_FLOAT16
+        || segment.placement() == Placement.EXACT_INT8;
+  }
+
+  /** Returns how the CPU answers as the device would. */
+  private static CpuExecutor.Way way(Placement placement, boolean exact, boolean walks) {
+    if (exact) {
+      return CpuExecutor.Way.SCAN;
+    }
+    return placement.copiesCodes() && walks ? CpuExecutor.Way.WALK_CODES : CpuExecutor.Way.WALK;
   }
 
   /** Decides for items whose segment is on the device. */
   private Decision decide(Asked asked, HeldSegment segment, Routes.Known known) throws IOException {
     Route route = known.route();
-    boolean reads = route.exact() || mode == PlanMode.EXACT;
-    ScanLane.Backlog backlog =
-        reads
-            ? session.scans.backlog(asked.view(), asked.item().acceptedOrdinals())
-            : ScanLane.Backlog.NONE;
-    int together = asked.batch() + backlog.together();
     Workload.Rows rows =
-        reads ? Workloads.readable(asked.item(), segment, together) : Workload.Rows.NONE;
-    Workload task =
-        asked.ofCall(
-            route.task().beside(rows, together, sizes.walking(), sizes.cpuRounds(asked.batch())));
-    Choice choice =
+        route.exact() || mode == PlanMode.EXACT
+            ? Workloads.readable(asked.item, segment, asked.batch)
+            : Workload.Rows.NONE;
+    Workload own = route.task().beside(rows, asked.batch, items + walking, cpuRounds(asked.batch));
+    Workload task = together(asked, own, 0);
+    Plan plan =
         known.kind() == null
-            ? session.chooser.choose(task, route.copies() ? PlanMode.GRAPH : mode, backlog.nanos())
-            : session.chooser.by(known.kind().onDevice(), task, backlog.nanos());
-    return decision(asked, segment, choice, rows, route);
-  }
-
-  private static Decision decision(
-      Asked asked, HeldSegment segment, Choice choice, Workload.Rows rows, Route plan)
-      throws IOException {
-    WorkItem item = asked.item();
-    SegmentView view = asked.view();
-    CpuExecutor.Way way = plan.way();
-    if (choice.plan() == Plan.GRAPH) {
-      return plan.fetched() == null
-          ? Decision.walk(choice, segment, plan.walk().on(segment), way)
-          : Decision.fetch(choice, segment, plan.fetched(), way);
+            ? session.chooser.choose(task, route.copies() ? PlanMode.GRAPH : mode)
+            : session.chooser.by(known.kind().onDevice(), task);
+    if (plan == Plan.GRAPH) {
+      return route.fetched() == null
+          ? Decision.walk(plan, segment, route.walk(), route.way())
+          : Decision.fetch(segment, route.fetched(), route.way());
     }
-    if (choice.plan() != Plan.CPU) {
-      return Decision.exact(
-          choice, segment, rows == Workload.Rows.STREAMED ? Workloads.file(view) : null);
+    if (plan != Plan.CPU) {
+      return Decision.exact(plan, segment, file(asked, rows));
     }
-    if (way == CpuExecutor.Way.SCAN) {
-      return Decision.cpu(choice, FallbackReason.SCAN, view.name(), way);
+    if (route.way() == CpuExecutor.Way.SCAN) {
+      return Decision.cpu(FallbackReason.SCAN, asked.name(), route.way());
     }
-    if (RoutePlanner.hopeless(item)) {
-      return Decision.cpu(choice, FallbackReason.VISIT_LIMIT, "limit " + item.visitLimit(), way);
+    if (hopeless(asked.item)) {
+      return Decision.cpu(
+          FallbackReason.VISIT_LIMIT, "limit " + asked.item.visitLimit(), route.way());
     }
-    return plan.walks() == false
+    return route.walks() == false
         ? Decision.cpu(
-            choice,
             FallbackReason.UNSUPPORTED,
-            view.name() + " placed as " + segment.placement().settingName(),
-            way)
-        : Decision.cpu(choice, FallbackReason.PLANNED, view.name(), way);
+            asked.name() + " placed as " + segment.placement().settingName(),
+            route.way())
+        : Decision.cpu(FallbackReason.PLANNED, asked.name(), route.way());
   }
 
-  private Decision cpu(Asked asked, FallbackReason reason, String detail) {
-    return cpu(asked.task(), reason, detail, asked.way());
-  }
-
-  private Decision cpu(Workload task, FallbackReason reason, String detail, CpuExecutor.Way way) {
-    return Decision.cpu(session.chooser.choose(task, PlanMode.CPU, 0), reason, detail, way);
-  }
-
-  /**
-   * Holds an item's segment, or returns null if it is not on the device.
-   *
-   * @param wanted whether it should be uploaded then; no call has asked for an item sent ahead
-   * @param wait whether to wait for an upload that is under way
-   */
-  private HeldSegment hold(WorkItem item, boolean wanted, boolean wait) {
-    SegmentView view = item.segment();
-    HeldSegment held = segments.get(view);
-    if (held == null
-        && (wanted || session.residency.presence(view).state() == DevicePresence.State.RESIDENT)) {
-      held = keeper.segments().acquire(session, view);
-      if (held == null && wait && keeper.options().waitForUpload()) {
-        held = awaitUpload(item);
-      }
-      if (held != null) {
-        segments.put(view, held);
-      }
-    }
-    return held;
-  }
-
-  /**
-   * Waits while the item's segment is being uploaded. Returns null if no upload was under way or
-   * the item is cancelled. Every step looks at the segment's state once, because the segment may
-   * arrive between any two looks.
-   */
-  private HeldSegment awaitUpload(WorkItem item) {
-    HeldSegment segment = null;
-    boolean waited = false;
-    boolean interrupted = false;
-    long start = System.nanoTime();
-    while (segment == null && session.usable() && item.cancelled().getAsBoolean() == false) {
-      DevicePresence.State state = session.residency.presence(item.segment()).state();
-      // acquire only once, because each acquire counts as a hit or a miss
-      if (state == DevicePresence.State.RESIDENT) {
-        segment = keeper.segments().acquire(session, item.segment());
-      } else if (state != DevicePresence.State.WAITING) {
-        break;
-      }
-      if (segment == null) {
-        waited = true;
-        LockSupport.parkNanos(this, POLL_NANOS);
-        interrupted |= Thread.interrupted();
-      }
-    }
-    if (waited) {
-      counters.waitedForUpload(System.nanoTime() - start);
-    }
-    if (interrupted) {
-      Thread.currentThread().interrupt();
-    }
-    return segment;
+  private static Decision cpu(Asked asked, FallbackReason reason, String detail) {
+    return Decision.cpu(
+        reason, detail, asked.view().hasLists() ? CpuExecutor.Way.LISTS : asked.way());
   }
 
   /**
@@ -401,7 +440,6 @@ public final class CallPlanner {
    * themselves.
    */
   void close() {
-    segments.values().forEach(HeldSegment::release);
-    segments.clear();
+    segments.release();
   }
 }

@@ -71,7 +71,7 @@ final class ChunkReading {
    * counts all.
    */
   void finish(WalkLane lane, ExecutorCounters counters) {
-    if (lane.read(left, (from, to) -> read(from, to, true)) == false) {
+    if (lane.read(left, (from, to, worker) -> read(from, to, true)) == false) {
       read(0, left, true);
     }
     left = 0;
@@ -122,7 +122,7 @@ final class ChunkReading {
     WorkResult result = result(read, cancelled[index]);
     if (read.fault() != null
         || read.approximate()
-        || (decisions[index].choice().plan() == Plan.GRAPH
+        || (decisions[index].plan() == Plan.GRAPH
             && CpuExecutor.mayMissHits(batch.get(index), result))) {
       found[i] = read;
       return;

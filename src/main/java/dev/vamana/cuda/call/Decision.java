@@ -4,7 +4,7 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.plan.Choice;
+import dev.vamana.cuda.plan.Plan;
 import dev.vamana.search.CpuExecutor;
 import java.lang.foreign.MemorySegment;
 
@@ -12,7 +12,6 @@ import java.lang.foreign.MemorySegment;
  * The plan for items of a call that differ only in their query. {@link CallPlanner} makes one
  * instance for all such items.
  *
- * @param choice the plan and its predicted time for all these items together
  * @param segment the segment, held by the planner; null if the CPU answers
  * @param likeness items of equal likeness are submitted together: a {@link
  *     dev.vamana.cuda.kernel.LaunchShape}, a {@link FetchShape}, or for an exact search an object
@@ -25,7 +24,7 @@ import java.lang.foreign.MemorySegment;
  * @param way how the CPU answers, also if the device cannot after all
  */
 record Decision(
-    Choice choice,
+    Plan plan,
     HeldSegment segment,
     Object likeness,
     MemorySegment file,
@@ -34,25 +33,20 @@ record Decision(
     String detail,
     CpuExecutor.Way way) {
 
-  static Decision cpu(Choice choice, FallbackReason reason, String detail, CpuExecutor.Way way) {
-    return new Decision(choice, null, null, null, null, reason, detail, way);
+  static Decision cpu(FallbackReason reason, String detail, CpuExecutor.Way way) {
+    return new Decision(Plan.CPU, null, null, null, null, reason, detail, way);
   }
 
-  static Decision walk(Choice choice, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
-    return new Decision(choice, segment, walk.shape(), null, walk, null, null, way);
+  static Decision walk(Plan plan, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
+    ItemPlan own = walk.on(segment);
+    return new Decision(plan, segment, own.shape(), null, own, null, null, way);
   }
 
-  static Decision fetch(Choice choice, HeldSegment segment, FetchShape shape, CpuExecutor.Way way) {
-    return new Decision(choice, segment, shape, null, null, null, null, way);
+  static Decision fetch(HeldSegment segment, FetchShape shape, CpuExecutor.Way way) {
+    return new Decision(Plan.GRAPH, segment, shape, null, null, null, null, way);
   }
 
-  static Decision exact(Choice choice, HeldSegment segment, MemorySegment file) {
-    return new Decision(
-        choice, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN);
-  }
-
-  /** Whether the device answers with an exact search. */
-  boolean exact() {
-    return choice.plan().exactOnDevice();
+  static Decision exact(Plan plan, HeldSegment segment, MemorySegment file) {
+    return new Decision(plan, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN);
   }
 }

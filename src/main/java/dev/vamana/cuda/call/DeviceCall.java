@@ -69,7 +69,7 @@ public final class DeviceCall {
   private final Queue<Ticket> fetches = new ArrayDeque<>();
   private final Queue<Ticket> scans = new ArrayDeque<>();
   private final IntList forCpu = new IntList();
-  private final CallItems counted;
+  private final PlanLoad.Call counted;
   private boolean inside = true;
   // items sent ahead that the device answers
   private int ahead;
@@ -94,7 +94,7 @@ public final class DeviceCall {
     this.results = new WorkResult[batch.size()];
     this.cancelled = new boolean[batch.size()];
     this.unfinished = new DeviceResult[batch.size()];
-    this.counted = new CallItems(load, counters.plans);
+    this.counted = load.call(counters.plans);
   }
 
   /**
@@ -182,7 +182,7 @@ public final class DeviceCall {
         continue;
       }
       ahead += own ? 0 : end - i;
-      counted.planned(decision, end - i);
+      counted.planned(decision.plan(), end - i);
       if (decision.walk() != null && woken == false) {
         // a parked thread takes as long to wake as the first chunk to be packed
         session.walks.wake();
@@ -236,9 +236,8 @@ public final class DeviceCall {
             decision.file(),
             first.acceptedOrdinals(),
             first.acceptedCount(),
-            decision.choice().plan() == Plan.GATHER,
-            Math.min(first.k(), first.segment().size()),
-            decision.choice().work());
+            decision.plan() == Plan.GATHER,
+            Math.min(first.k(), first.segment().size()));
     return new ScanTicket(
         job, items, Arrays.stream(items).mapToObj(i -> batch.get(i).query()).toList());
   }
@@ -333,8 +332,7 @@ public final class DeviceCall {
   private boolean missesHits(int index, WorkResult walked) throws IOException {
     WorkItem item = batch.get(index);
     // a search of lists goes on until it has as many hits as there are
-    if (decisions[index].choice().plan() != Plan.GRAPH
-        || CpuExecutor.missesHits(item, walked) == false) {
+    if (decisions[index].plan() != Plan.GRAPH || CpuExecutor.missesHits(item, walked) == false) {
       return false;
     }
     counters.fallback(FallbackReason.FEW_HITS, 1, item.segment().name());
@@ -440,9 +438,9 @@ public final class DeviceCall {
       }
     }
     tally.count(counters);
-    Decision first = decisions[ticket.item(0)];
-    if (first.exact()) {
-      counters.plans.add(first.choice().plan(), ticket.count());
+    Plan plan = decisions[ticket.item(0)].plan();
+    if (plan.exactOnDevice()) {
+      counters.plans.add(plan, ticket.count());
     }
     session.answered(ticket, batch, results);
   }

@@ -9,17 +9,13 @@ import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.search.CpuExecutor;
-import dev.vamana.search.WalkParameters;
-import dev.vamana.search.WorkItem;
 import java.util.Objects;
 
 /**
  * How items that differ only in their query are answered, whatever else the node does: all that
- * follows from the request, the segment and its place. {@link RoutePlanner} makes it, {@link
- * Routes} remembers it, and {@link CallPlanner} adds who answers now.
+ * follows from the request, the segment and its place. {@link CallPlanner} makes it and adds who
+ * answers now; {@link Routes} remembers it.
  *
- * @param request what the items ask for; null for items whose route is not remembered
- * @param grounds what else the route follows from
  * @param scans whether scoring all accepted vectors is faster for the CPU than a walk
  * @param exact whether the items are answered exactly
  * @param copies whether the items are walked by copies of the vectors, which the CPU does not have,
@@ -34,7 +30,6 @@ import java.util.Objects;
  *     answers such items
  */
 record Route(
-    Request request,
     Grounds grounds,
     boolean scans,
     boolean exact,
@@ -51,45 +46,8 @@ record Route(
   }
 
   /**
-   * What single queries ask of a segment, beside their vector.
-   *
-   * @param ofBytes {@link dev.vamana.search.QueryVector#ofBytes}
-   */
-  record Request(int k, WalkParameters walk, boolean filtered, int accepted, boolean ofBytes) {
-
-    /**
-     * Returns the request of an item; null if it has entry points, or a visit limit that may end
-     * it.
-     */
-    static Request of(WorkItem item) {
-      return plain(item)
-          ? new Request(
-              item.k(),
-              item.walk(),
-              item.acceptedOrdinals() != null,
-              item.acceptedCount(),
-              item.query().ofBytes())
-          : null;
-    }
-
-    /** Whether an item asks the same. */
-    @SuppressWarnings("ReferenceEquality") // most often the same object; equal ones are alike
-    boolean matches(WorkItem item) {
-      return item.k() == k
-          && item.acceptedCount() == accepted
-          && (item.acceptedOrdinals() != null) == filtered
-          && (item.walk() == walk || item.walk().equals(walk))
-          && item.query().ofBytes() == ofBytes
-          && plain(item);
-    }
-
-    private static boolean plain(WorkItem item) {
-      return item.entryPoints().length == 0 && item.visitLimit() >= Integer.MAX_VALUE;
-    }
-  }
-
-  /**
-   * The place of a segment, and how plans are chosen.
+   * What a route follows from beside the request: the place of the segment, and how plans are
+   * chosen.
    *
    * @param open open segments of the segment's family
    */
@@ -113,7 +71,7 @@ record Route(
           segment.rows());
     }
 
-    /** Whether these are the same grounds; compares without making an object. */
+    /** Whether these are the same grounds; makes no object. */
     @SuppressWarnings("ReferenceEquality") // a session has one chooser
     boolean hold(PlanChooser nowChooser, PlanMode nowMode, int nowOpen, HeldSegment segment) {
       return nowChooser == chooser

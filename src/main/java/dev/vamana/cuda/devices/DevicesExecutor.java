@@ -46,8 +46,7 @@ public final class DevicesExecutor implements SearchExecutor {
   private final ScheduledExecutorService rounds;
   private final Consumer<RuntimeException> failures;
   private long lastRound = System.nanoTime();
-  private final PqEngine quantizer;
-  private final GraphEngine graphs;
+  private final SharedEngines engines;
 
   /** Opens the executors of devices, and owns what they share. */
   @FunctionalInterface
@@ -132,8 +131,7 @@ public final class DevicesExecutor implements SearchExecutor {
     opened.forEach(executor -> members.add(new Member(members.size(), executor)));
     placements = new Placements(members, limit, spread.busy);
     calls = new Calls(placements);
-    quantizer = new SharedQuantizer(members);
-    graphs = new SharedGraphs(members);
+    engines = new SharedEngines(members);
     rounds =
         Executors.newSingleThreadScheduledExecutor(
             task -> {
@@ -252,12 +250,12 @@ public final class DevicesExecutor implements SearchExecutor {
 
   @Override
   public PqEngine quantizer() {
-    return quantizer;
+    return engines;
   }
 
   @Override
   public GraphEngine graphs() {
-    return graphs;
+    return engines;
   }
 
   /** Changes options of all devices. The limit of device memory is one of each device. */
@@ -282,7 +280,7 @@ public final class DevicesExecutor implements SearchExecutor {
       routed.put("items", member.items());
       routed.put("segments", placements.segments(member));
       groups.put("routed", Collections.unmodifiableSortedMap(routed));
-      all.add(new GpuStatistics(own.usable(), own.reason(), own.device(), groups));
+      all.add(new GpuStatistics(own.state(), own.reason(), own.device(), groups));
     }
     return all;
   }

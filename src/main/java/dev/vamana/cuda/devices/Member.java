@@ -1,7 +1,6 @@
 package dev.vamana.cuda.devices;
 
 import dev.vamana.cuda.GpuExecutor;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.LongAdder;
 
 /** One of several devices, and how much it has to do. Thread-safe. */
@@ -15,7 +14,6 @@ final class Member {
   final GpuExecutor executor;
   private final UnderWay underWay = new UnderWay(System::nanoTime);
   private final LongAdder items = new LongAdder();
-  private final AtomicInteger builds = new AtomicInteger();
 
   /**
    * Makes a member without work.
@@ -51,29 +49,5 @@ final class Member {
   /** Items so far. */
   long items() {
     return items.sum();
-  }
-
-  /** Graphs and codebooks under way. */
-  int builds() {
-    return builds.get();
-  }
-
-  /** Counts a graph or a codebook in. */
-  Build build() {
-    builds.incrementAndGet();
-    return new Build();
-  }
-
-  /** A graph or a codebook that is under way until it is closed, by the thread that began it. */
-  final class Build {
-    private boolean open = true;
-
-    /** Counts it out, once. */
-    void close() {
-      if (open) {
-        open = false;
-        builds.decrementAndGet();
-      }
-    }
   }
 }

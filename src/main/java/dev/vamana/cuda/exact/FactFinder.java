@@ -1,8 +1,8 @@
 package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.ExactFactsLayout;
-import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactFactsLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;

@@ -1,7 +1,7 @@
 package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;

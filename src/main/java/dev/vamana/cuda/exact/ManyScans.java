@@ -1,10 +1,10 @@
 package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.ExactBlockLayout;
-import dev.vamana.cuda.kernel.ExactLimits;
-import dev.vamana.cuda.kernel.ExactManyLayout;
-import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactBlockLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactManyLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;

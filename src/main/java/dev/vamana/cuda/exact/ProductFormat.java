@@ -1,6 +1,6 @@
 package dev.vamana.cuda.exact;
 
-import dev.vamana.cuda.kernel.ExactLimits;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 

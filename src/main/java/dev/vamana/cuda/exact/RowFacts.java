@@ -1,6 +1,6 @@
 package dev.vamana.cuda.exact;
 
-import dev.vamana.cuda.kernel.RangeResultLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
 
 /**
  * Facts about a set of float vectors that decide how they can be searched.

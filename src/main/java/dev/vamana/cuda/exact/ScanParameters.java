@@ -1,6 +1,6 @@
 package dev.vamana.cuda.exact;
 
-import dev.vamana.cuda.kernel.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

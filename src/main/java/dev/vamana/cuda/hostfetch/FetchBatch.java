@@ -2,10 +2,11 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.FetchStateLayout;
-import dev.vamana.cuda.kernel.ItemLayout;
-import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.VisitLimit;
+import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
@@ -15,6 +16,7 @@ import dev.vamana.search.QueryVector;
 import dev.vamana.vectors.ArrayCopy;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
+import java.util.Arrays;
 
 /**
  * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
@@ -28,10 +30,10 @@ final class FetchBatch {
   private static final long LIST_PART_BYTES = 16L << 20;
 
   private final CudaDriver driver;
-  private final GatherTeam team;
+  private final Team team;
   private final VectorArena arena;
   private final DriverObjects objects;
-  private final FetchWalk walk;
+  private final FetchWalk[] walks = new FetchWalk[2];
   private final FetchReranker reranker;
   private final DeviceBuffer state;
   private final PinnedBuffer requests;
@@ -44,15 +46,15 @@ final class FetchBatch {
   FetchBatch(
       CudaDriver driver,
       FetchOptions options,
-      GatherTeam team,
+      Team team,
       SessionHostMemory account,
       DeviceBudget budget) {
     this.driver = driver;
     this.team = team;
     this.objects = new DriverObjects(driver, account, budget);
     try {
-      this.arena = new VectorArena(objects, team, options.vectorBytes());
-      this.walk = new FetchWalk(objects, team, arena);
+      this.arena = new VectorArena(objects, options.vectorBytes());
+      Arrays.setAll(walks, i -> new FetchWalk(objects, team, arena));
       this.reranker = new FetchReranker(objects, team, arena);
     } catch (RuntimeException e) {
       Cleanup.after(e, objects::free);
@@ -73,37 +75,41 @@ final class FetchBatch {
     layout = layoutOfAll;
     boolean many = batch.length >= MANY;
     if (many) {
-      team.begin();
+      team.hold();
     }
     try {
       stateAddress = state.ensure(layout.stateBytes(batch.length));
       requests.ensure(layout.requestBytes(batch.length));
       arena.reset(layout.shape());
       team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
-      dropUnwanted();
-      walk(between);
+      walk(many ? walks.length : 1, between);
       takeLists();
       reranker.run(slots, layout, requests.address(), between);
       team.forEach(batch.length, CHUNK, (from, to, worker) -> readResults(from, to));
     } finally {
-      team.end();
+      team.letGo();
     }
   }
 
-  private void walk(Runnable between) {
-    walk.begin(slots, layout, stateAddress, requests.address());
-    while (walk.walking()) {
-      walk.advance();
-      dropUnwanted();
+  private void walk(int parts, Runnable between) {
+    for (int i = 0; i < parts; i++) {
+      int from = (int) ((long) slots.length * i / parts);
+      int to = (int) ((long) slots.length * (i + 1) / parts);
+      walks[i].begin(slots, from, to, layout, stateAddress, requests.address());
+    }
+    boolean walking = true;
+    while (walking) {
+      walking = false;
+      for (int i = 0; i < parts; i++) {
+        if (walks[i].walking()) {
+          walks[i].advance();
+          walking |= walks[i].walking();
+        }
+      }
       between.run();
     }
-    walk.drain();
-  }
-
-  /** Drops slots without a waiting caller. Callers, not this thread, ask for cancellations. */
-  private void dropUnwanted() {
-    for (FetchSlot slot : slots) {
-      slot.dropUnwanted();
+    for (int i = 0; i < parts; i++) {
+      walks[i].drain();
     }
   }
 
@@ -129,7 +135,7 @@ final class FetchBatch {
       target.set(
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
-          VisitLimit.of(slot.item().limitWithinReach(), slot.item().segment().size()));
+          Limits.visits(slot.item().limitWithinReach(), slot.item().segment().size()));
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
       target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
     }
@@ -155,7 +161,7 @@ final class FetchBatch {
     int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
     step = Math.min(step, slots.length);
     lists.ensure(step * (listBytes + FetchStateLayout.BYTES));
-    long stream = walk.stream();
+    long stream = walks[0].stream();
     for (int from = 0; from < slots.length; from += step) {
       int count = Math.min(step, slots.length - from);
       int first = from;
@@ -224,7 +230,9 @@ final class FetchBatch {
 
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */
   void drain() {
-    walk.stop();
+    for (FetchWalk walk : walks) {
+      walk.stop();
+    }
     objects.synchronize();
   }
 

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.lane.BatchLane;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
@@ -27,7 +28,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
   private final FetchOptions options;
   private final SessionHostMemory account;
   private final DeviceBudget budget;
-  private final GatherTeam team;
+  private final Team team;
   // segments whose files the batch reads
   private final Map<Lease, SegmentFiles> reading = new HashMap<>();
   private FetchBatch batch;
@@ -50,7 +51,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
     this.account = account;
     this.budget = budget;
     this.options = options;
-    this.team = new GatherTeam(options.threads());
+    this.team = new Team("vamana-gpu-gather", options.threads() - 1);
   }
 
   @Override
@@ -66,7 +67,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
   @Override
   public void stop() {
     super.stop();
-    team.close();
+    team.stop();
   }
 
   @Override

@@ -1,9 +1,9 @@
 package dev.vamana.cuda.hostfetch;
 
-import dev.vamana.cuda.kernel.FetchStateLayout;
-import dev.vamana.cuda.kernel.ItemLayout;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;

@@ -1,9 +1,10 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.FetchGroupLayout;
 import dev.vamana.cuda.kernel.FetchKernels;
-import dev.vamana.cuda.kernel.FetchRerankLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchGroupLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchRerankLayout;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
@@ -25,7 +26,7 @@ final class FetchReranker {
 
   private final DriverObjects objects;
   private final CudaDriver driver;
-  private final GatherTeam team;
+  private final Team team;
   private final VectorArena arena;
   private final Buffer[] buffers;
   private final MemorySegment parameters =
@@ -35,7 +36,7 @@ final class FetchReranker {
   private int next;
 
   /** Makes a re-ranker. The calling thread is bound to the driver. */
-  FetchReranker(DriverObjects objects, GatherTeam team, VectorArena arena) {
+  FetchReranker(DriverObjects objects, Team team, VectorArena arena) {
     this.objects = objects;
     this.driver = objects.driver();
     this.team = team;
@@ -142,7 +143,8 @@ final class FetchReranker {
               target.set(ValueLayout.JAVA_INT, ordinals + at, slot.candidate(i));
               target.set(ValueLayout.JAVA_INT, rows + at, row);
               if (copied == false) {
-                copy(slot, i, target, vectors + (first + (long) i) * stride, worker);
+                slot.copyVector(
+                    slot.candidate(i), target, vectors + (first + (long) i) * stride, worker);
               }
             }
           }
@@ -169,15 +171,5 @@ final class FetchReranker {
         parameters,
         buffer.stream);
     driver.record(buffer.used, buffer.stream);
-  }
-
-  private static void copy(FetchSlot slot, int i, MemorySegment target, long at, int worker) {
-    try {
-      if (slot.failure() == null) {
-        slot.files().copyVector(slot.candidate(i), target, at, worker);
-      }
-    } catch (Exception e) {
-      slot.fail(e);
-    }
   }
 }

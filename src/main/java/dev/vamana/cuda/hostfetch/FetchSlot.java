@@ -4,6 +4,7 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
+import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
@@ -85,8 +86,12 @@ final class FetchSlot {
     files = opened;
   }
 
-  /** Whether the item takes no further part in the batch. */
+  /**
+   * Whether the item takes no further part in the batch, also because nobody wants its result.
+   * Callers, not this thread, ask for cancellations.
+   */
   boolean dropped() {
+    cancelled |= unwanted || left.getAsBoolean();
     return cancelled || corrupt || failure != null;
   }
 
@@ -104,13 +109,6 @@ final class FetchSlot {
   /** Marks the result as not wanted. Called by the caller's thread. */
   void unwanted() {
     unwanted = true;
-  }
-
-  /** Drops the item if nobody wants its result. */
-  void dropUnwanted() {
-    if (unwanted || left.getAsBoolean()) {
-      cancelled = true;
-    }
   }
 
   boolean corrupt() {
@@ -204,6 +202,17 @@ final class FetchSlot {
 
   int candidate(int i) {
     return candidates[i];
+  }
+
+  /** Copies the raw vector of a node; a failure becomes the slot's. */
+  void copyVector(int node, MemorySegment target, long at, int worker) {
+    try {
+      if (failure == null) {
+        files.copyVector(node, target, at, worker);
+      }
+    } catch (Exception e) {
+      fail(e);
+    }
   }
 
   /** Returns the row of a candidate on the device; valid if {@link #copied}. */

@@ -2,26 +2,32 @@ package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.FetchKernels;
-import dev.vamana.cuda.kernel.HostFetchLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.HostFetchLayout;
+import dev.vamana.cuda.lane.Team;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.search.WorkItem;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Walks of a batch: the device works on a step, then the CPU copies the adjacency rows of the next
- * one. Queries whose walk has ended take no part in later steps.
+ * Walks of some slots of a batch, with streams of their own. The device works on a step, then the
+ * CPU copies the adjacency rows of the next one. Queries whose walk has ended take no part in later
+ * steps. {@link FetchBatch} has two: while the device works on one half of a large batch, the CPU
+ * copies rows for the other.
  */
 final class FetchWalk {
 
   private static final int CHUNK = 64;
+  // vectors that a thread copies at a time
+  private static final int VECTORS = 32;
 
   private final DriverObjects objects;
   private final CudaDriver driver;
-  private final GatherTeam team;
+  private final Team team;
   private final long stream;
   private final long picked;
   private final MemorySegment parameters =
@@ -29,7 +35,12 @@ final class FetchWalk {
   private final PinnedBuffer rows;
   private final PinnedBuffer picks;
   private final DeviceBuffer deviceRows;
-  private final VectorArena vectors;
+  private final VectorArena arena;
+  // of the vectors of expanded nodes; two buffers take turns
+  private final long vectorStream;
+  private final PinnedBuffer[] vectors = new PinnedBuffer[2];
+  private final long[] copied = new long[vectors.length];
+  private int turn;
   private FetchSlot[] slots;
   private FetchLayout layout;
   private int[] active = new int[0];
@@ -37,7 +48,7 @@ final class FetchWalk {
   private int count;
 
   /** Makes an instance. The calling thread is bound to the driver. */
-  FetchWalk(DriverObjects objects, GatherTeam team, VectorArena vectors) {
+  FetchWalk(DriverObjects objects, Team team, VectorArena arena) {
     this.objects = objects;
     this.driver = objects.driver();
     this.team = team;
@@ -46,7 +57,12 @@ final class FetchWalk {
     this.deviceRows = objects.device();
     this.stream = objects.stream();
     this.picked = objects.event();
-    this.vectors = vectors;
+    this.arena = arena;
+    this.vectorStream = objects.stream();
+    for (int i = 0; i < vectors.length; i++) {
+      vectors[i] = objects.pinned();
+      copied[i] = objects.event();
+    }
   }
 
   long stream() {
@@ -59,15 +75,15 @@ final class FetchWalk {
   }
 
   /**
-   * Makes distance tables and starts the walks of all slots.
+   * Makes distance tables and starts the walks of the slots from..to-1.
    *
    * @param state device address of the state block, laid out for all slots
    * @param items address of the items
    */
-  void begin(FetchSlot[] all, FetchLayout layoutOfAll, long state, long items) {
+  void begin(FetchSlot[] all, int from, int to, FetchLayout layoutOfAll, long state, long items) {
     slots = all;
     layout = layoutOfAll;
-    count = all.length;
+    count = to - from;
     int width = layout.shape().parents();
     if (active.length < count) {
       active = new int[count];
@@ -83,10 +99,11 @@ final class FetchWalk {
     int stride = layout.startStride();
     long at = rowsAt();
     for (int a = 0; a < count; a++) {
-      active[a] = a;
-      target.setAtIndex(ValueLayout.JAVA_INT, a, a);
-      int[] entries = slots[a].item().entryPoints();
-      set(target, at, slots[a].item().segment().medoid());
+      WorkItem item = slots[from + a].item();
+      active[a] = from + a;
+      target.setAtIndex(ValueLayout.JAVA_INT, a, from + a);
+      int[] entries = item.entryPoints();
+      set(target, at, item.segment().medoid());
       for (int i = 1; i < stride; i++) {
         set(target, at + (long) i * Integer.BYTES, start(entries, i - 1));
       }
@@ -161,7 +178,7 @@ final class FetchWalk {
     team.forEach(count, CHUNK, (from, to, worker) -> copyRows(target, first, from, to, worker));
     copyRows(layout.shape().rowStride());
     launchStep();
-    vectors.gather(slots, active, parents, count, width);
+    gatherVectors(width);
   }
 
   /** Keeps only slots that have a parent to expand. */
@@ -172,7 +189,7 @@ final class FetchWalk {
     for (int a = 0; a < count; a++) {
       FetchSlot slot = slots[active[a]];
       int nearest = source.getAtIndex(ValueLayout.JAVA_INT, (long) a * width);
-      if (nearest == StoredAdjacency.UNUSED || slot.dropped()) {
+      if (slot.dropped() || nearest == StoredAdjacency.UNUSED) {
         continue;
       }
       boolean valid = true;
@@ -211,10 +228,48 @@ final class FetchWalk {
     }
   }
 
+  /** Records expanded nodes, and copies their vectors if there is room. */
+  private void gatherVectors(int width) {
+    if (layout.shape().expanded() == false) {
+      return;
+    }
+    int nodes = count * width;
+    int stride = layout.shape().vectorStride();
+    long bytes = (long) nodes * stride;
+    boolean fits = bytes <= PinnedBuffer.MAX_BYTES / 4;
+    int first = fits ? arena.take(nodes) : FetchSlot.NOT_COPIED;
+    boolean room = first != FetchSlot.NOT_COPIED;
+    for (int i = 0; i < nodes; i++) {
+      if (parents[i] != StoredAdjacency.UNUSED) {
+        slots[active[i / width]].expand(parents[i], room ? first + i : FetchSlot.NOT_COPIED);
+      }
+    }
+    if (room == false) {
+      return;
+    }
+    objects.await(copied[turn]);
+    vectors[turn].ensure(bytes);
+    MemorySegment target = vectors[turn].segment();
+    team.forEach(
+        nodes,
+        VECTORS,
+        (from, to, worker) -> {
+          for (int i = from; i < to; i++) {
+            if (parents[i] != StoredAdjacency.UNUSED) {
+              slots[active[i / width]].copyVector(parents[i], target, (long) i * stride, worker);
+            }
+          }
+        });
+    driver.copyToDevice(
+        arena.address() + (long) first * stride, target.asSlice(0, bytes), vectorStream);
+    driver.record(copied[turn], vectorStream);
+    turn = (turn + 1) % vectors.length;
+  }
+
   /** Waits until nothing runs. */
   void drain() {
     driver.synchronize(stream);
-    driver.synchronize(vectors.stream());
+    driver.synchronize(vectorStream);
   }
 
   /** Ends the walks. Work on the device is not waited for. */

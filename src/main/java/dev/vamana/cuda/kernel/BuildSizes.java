@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
+
 /** Sizes shared by the kernels that build graphs and the code that launches them. */
 public final class BuildSizes {
 

@@ -24,5 +24,19 @@ public final class Limits {
   /** Most nodes expanded in one step. */
   public static final int MAX_PARENTS = 64;
 
+  /** A visit limit that ends no walk; unsigned. */
+  public static final int NO_VISIT_LIMIT = -1;
+
   private Limits() {}
+
+  /**
+   * Returns the most distances of a walk, as the kernels read it.
+   *
+   * @param limit most distances, as the caller wants it
+   * @param size vectors of the segment
+   * @return the limit, or {@link #NO_VISIT_LIMIT} if it allows a distance for every vector
+   */
+  public static int visits(long limit, int size) {
+    return limit < size ? (int) Math.max(0, limit) : NO_VISIT_LIMIT;
+  }
 }

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
+
 /**
  * Memory of a block that searches inverted lists: {@code vamana::list_layout} of
  * native-kernels/include/vamana/list_layout.h.

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkShape.Reads;
+
 /**
  * The kernel and shared-memory size for a walk shape on a device: where the distance table is, and
  * how many visited nodes are remembered.

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import java.util.List;
 
 /**

@@ -67,4 +67,16 @@ public record WalkShape(
   static int powerOfTwo(int value) {
     return Integer.highestOneBit(Math.max(1, value * 2 - 1));
   }
+
+  /** The representation of vectors that a walk reads. */
+  public enum Reads {
+    /** Vectors of 32-bit floats. */
+    FLOAT32,
+    /** Vectors of 16-bit floats. */
+    FLOAT16,
+    /** Vectors of bytes. */
+    BYTE,
+    /** Product-quantization codes. */
+    CODES
+  }
 }

@@ -87,11 +87,6 @@ public final class BounceBuffers {
     this.bytes = bytes;
   }
 
-  /** Returns the number of buffers. */
-  public int count() {
-    return all.length;
-  }
-
   /**
    * Returns the next buffer, after waiting until the device is done with it. The buffer counts as
    * in use from now on.

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.kernel.RangeResultLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 

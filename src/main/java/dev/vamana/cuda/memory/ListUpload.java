@@ -1,10 +1,8 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
 import dev.vamana.cuda.kernel.ListMemory;
-import dev.vamana.cuda.kernel.ListsLayout;
-import dev.vamana.cuda.kernel.RotatedComponentLayout;
-import dev.vamana.ivf.BlockRotation;
 import dev.vamana.ivf.InvertedLists;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
@@ -16,8 +14,8 @@ import java.lang.foreign.ValueLayout;
 
 /**
  * Brings the inverted lists of a segment to the device: the bytes of the file as they are, where
- * each list starts, the signs of the rotation or where the file has the numbers of a trained one,
- * and a {@code vamana::Lists} through which kernels find them.
+ * each list starts, the signs of the rotation, and a {@code vamana::Lists} through which kernels
+ * find them.
  */
 final class ListUpload {
 
@@ -55,8 +53,6 @@ final class ListUpload {
     copyNumbers(lists.groups(), parts.starts());
     if (lists.shape().kind().isRabitq()) {
       copySigns(lists.rotation(), parts.rotation());
-    } else {
-      copyTurned(lists.trainedRotation(), lists.shape().padded(), parts.rotation());
     }
     copyDescriptor(lists);
   }
@@ -66,20 +62,6 @@ final class ListUpload {
       long row = (long) round * rotation.padded() * Float.BYTES;
       copyFloats(rotation.signs(round), offset + row);
     }
-  }
-
-  private void copyTurned(BlockRotation rotation, int padded, long offset) {
-    long bytes = (long) padded * RotatedComponentLayout.BYTES;
-    BounceBuffers.Buffer buffer = buffers.next();
-    MemorySegment target = buffer.memory().asSlice(0, bytes);
-    target.fill((byte) 0);
-    for (int d = 0; d < rotation.dimension(); d++) {
-      long at = (long) d * RotatedComponentLayout.BYTES;
-      setInt(target, at + RotatedComponentLayout.FIRST, rotation.first(d));
-      setInt(target, at + RotatedComponentLayout.LENGTH, rotation.length(d));
-      setInt(target, at + RotatedComponentLayout.AT, rotation.at(d));
-    }
-    copy(buffer, offset, bytes);
   }
 
   private void copyFile(FileRegion region, long offset) throws IOException {
@@ -132,9 +114,6 @@ final class ListUpload {
       setLong(target, ListsLayout.SIGNS, block + plan.lists().rotation());
       setInt(target, ListsLayout.ROUNDS, lists.rotation().rounds());
       setInt(target, ListsLayout.TRANSFORMED, lists.rotation().transformed());
-    } else {
-      setLong(target, ListsLayout.TURNED, block + plan.lists().rotation());
-      setLong(target, ListsLayout.MATRICES, file + lists.matricesOffset());
     }
     copy(buffer, ListMemory.LISTS_OFFSET, ListsLayout.BYTES);
   }

@@ -1,9 +1,8 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.kernel.Limits;
+import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
 import dev.vamana.cuda.kernel.ListMemory;
-import dev.vamana.cuda.kernel.ListsLayout;
-import dev.vamana.cuda.kernel.RotatedComponentLayout;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.ivf.Rotation;
 import org.apache.lucene.util.FixedBitSet;
@@ -197,11 +196,8 @@ record PlacementPlan(
   }
 
   private static long rotationBytes(ListShape lists) {
-    int bytes =
-        lists.kind().isRabitq()
-            ? Rotation.rounds(lists.dimension()) * Float.BYTES
-            : RotatedComponentLayout.BYTES;
-    return (long) lists.padded() * bytes;
+    int rounds = lists.kind().isRabitq() ? Rotation.rounds(lists.dimension()) : 0;
+    return (long) rounds * lists.padded() * Float.BYTES;
   }
 
   private static final class Layout {

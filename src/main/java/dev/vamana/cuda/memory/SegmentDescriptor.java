@@ -1,6 +1,6 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.search.SegmentView;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

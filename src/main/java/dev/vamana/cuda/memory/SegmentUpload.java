@@ -3,7 +3,7 @@ package dev.vamana.cuda.memory;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.Limits;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.ArrayCopy;

@@ -2,9 +2,9 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.kernel.ConvertLayout;
-import dev.vamana.cuda.kernel.RangeLayout;
-import dev.vamana.cuda.kernel.RangeResultLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.ConvertLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
 import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
 import java.lang.foreign.Arena;

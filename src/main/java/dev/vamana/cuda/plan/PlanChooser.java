@@ -38,18 +38,16 @@ public final class PlanChooser {
   /**
    * Chooses a plan. A walk is chosen only if the CPU would walk too, because a walk may miss hits
    * that a CPU scan finds.
-   *
-   * @param scanWait nanoseconds until the exact searches submitted before are done
    */
-  public Choice choose(Workload task, PlanMode mode, double scanWait) {
+  public Plan choose(Workload task, PlanMode mode) {
     return switch (mode) {
-      case AUTO -> cheapest(task, scanWait);
+      case AUTO -> cheapest(task);
       case EXACT -> {
-        Choice exact = exact(task, scanWait);
+        Plan exact = exact(task);
         yield exact == null ? walk(task) : exact;
       }
       case GRAPH -> walk(task);
-      case CPU -> of(Plan.CPU, task, 0);
+      case CPU -> Plan.CPU;
     };
   }
 
@@ -72,19 +70,20 @@ public final class PlanChooser {
    * @param alone the request's own queries over all its segments, on a node that does nothing else
    */
   public boolean prefersExact(Workload alone) {
-    Choice exact = exact(alone.over(1), 0);
+    Plan exact = exact(alone.over(1));
     if (exact == null) {
       return false;
     }
     int segments = alone.segments();
+    double own = segments * costs.nanos(exact, alone.over(1));
     if (alone.searchesLists()) {
-      double faster = costs.nanos(Plan.LISTS, alone) / (segments * exact.nanos());
+      double faster = costs.nanos(Plan.LISTS, alone) / own;
       double worth = faster >= 2 ? WORTH_FAST_EXACT : WORTH_EXACT;
       return alone.rows() == Workload.Rows.DEVICE
           && faster > 1
-          && exactBesideOthers(alone) <= worth * listsBesideOthers(alone);
+          && exactBesideOthers(alone) <= worth * costs.nanos(Plan.LISTS, alone.asked(CALLERS));
     }
-    double scans = costs.handOver() + segments * exact.nanos();
+    double scans = costs.handOver() + own;
     double others = CPU_WEIGHT * segments * costs.nanos(Plan.CPU, alone);
     if (alone.walks()) {
       others = Math.min(others, costs.handOver() + costs.nanos(Plan.GRAPH, alone));
@@ -100,15 +99,8 @@ public final class PlanChooser {
    * of them are searched in a batch while the other half queue, so a caller waits for two batches.
    */
   private double exactBesideOthers(Workload alone) {
-    return 2 * alone.segments() * exact(alone.over(1).asked(CALLERS / 2), 0).nanos();
-  }
-
-  /**
-   * Returns the nanoseconds that each of {@link #CALLERS} callers waits for a search of lists: as
-   * for walks, launches run side by side.
-   */
-  private double listsBesideOthers(Workload alone) {
-    return costs.nanos(Plan.LISTS, alone.asked(CALLERS));
+    Workload half = alone.over(1).asked(CALLERS / 2);
+    return 2 * alone.segments() * costs.nanos(exact(half), half);
   }
 
   /**
@@ -118,7 +110,7 @@ public final class PlanChooser {
    * @param task a task with rows in device memory and without a walk
    */
   public boolean sureOfCpu(Workload task) {
-    return choose(task, PlanMode.AUTO, 0).plan() == Plan.CPU;
+    return cheapest(task) == Plan.CPU;
   }
 
   /** Returns the predicted nanoseconds of a thread of the CPU for one segment of a task. */
@@ -142,81 +134,53 @@ public final class PlanChooser {
           : Double.POSITIVE_INFINITY;
     }
     Workload batch = alone.asked(Math.max(1, callers / 2));
-    Choice exact = exact(batch, 0);
+    Plan exact = exact(batch);
     if (exact == null) {
       return Double.POSITIVE_INFINITY;
     }
-    int launches = CostModel.inOneLaunch(exact.plan(), batch) ? 1 : alone.segments();
+    int launches = CostModel.inOneLaunch(exact, batch) ? 1 : alone.segments();
     // scans run one batch after the other: a caller waits for the batch before its own
-    return handOver + launches * Math.min(callers, 2) * exact.nanos();
+    return handOver + launches * Math.min(callers, 2) * costs.nanos(exact, batch);
   }
 
-  /**
-   * Returns the plan of work that both sides do alike.
-   *
-   * @param device whether the device is to do it
-   * @param scanWait as for {@link #choose}
-   */
-  public Choice by(boolean device, Workload task, double scanWait) {
-    Choice choice = device ? onDevice(task, scanWait) : null;
-    return choice == null ? of(Plan.CPU, task, 0) : choice;
+  /** Returns the plan of work that both sides do alike. */
+  public Plan by(boolean device, Workload task) {
+    Plan exact = device && task.cpu().scans() ? exact(task) : null;
+    return exact != null ? exact : device ? walk(task) : Plan.CPU;
   }
 
-  /** Returns the plan of the device that misses no more hits than the CPU; null without one. */
-  private Choice onDevice(Workload task, double scanWait) {
-    if (task.cpu().scans()) {
-      return exact(task, scanWait);
-    }
-    return task.walks() ? of(Plan.GRAPH, task, 0) : null;
-  }
-
-  private Choice cheapest(Workload task, double scanWait) {
-    Choice best = of(Plan.CPU, task, 0);
-    double least = CPU_WEIGHT * best.nanos();
-    Choice exact = exact(task, scanWait);
-    if (exact != null && onDevice(exact) < least) {
-      best = exact;
-      least = onDevice(exact);
-    }
-    if (task.walks()) {
-      Choice walk = of(Plan.GRAPH, task, 0);
-      best = onDevice(walk) < least ? walk : best;
+  private Plan cheapest(Workload task) {
+    Plan best = Plan.CPU;
+    double least = CPU_WEIGHT * costs.nanos(best, task);
+    for (Plan plan : new Plan[] {exact(task), walk(task)}) {
+      if (plan != null && plan != Plan.CPU) {
+        // where the CPU answers in less than handing over takes, the device would take more of a
+        // busy node's processors than it saves
+        double nanos = costs.handOver() + costs.nanos(plan, task);
+        if (nanos < least) {
+          best = plan;
+          least = nanos;
+        }
+      }
     }
     return best;
   }
 
-  /**
-   * Returns the cost of a plan on the device, with the processor time of handing items over. Where
-   * the CPU answers in less, the device would take more of a busy node's processors than it saves.
-   */
-  private double onDevice(Choice choice) {
-    return costs.handOver() + choice.nanos();
-  }
-
   /** Returns the faster exact plan; null if the device cannot read the vectors. */
-  private Choice exact(Workload task, double scanWait) {
+  private Plan exact(Workload task) {
     if (task.rows() == Workload.Rows.NONE) {
       return null;
     }
-    Choice scan = of(Plan.SCAN, task, scanWait);
     if (task.filtered() == false) {
-      return scan;
+      return Plan.SCAN;
     }
-    Choice gather = of(Plan.GATHER, task, scanWait);
     int inTurn = CostModel.inOneLaunch(Plan.SCAN, task) ? task.segments() : 1;
-    return inTurn * gather.nanos() < scan.nanos() ? gather : scan;
+    return inTurn * costs.nanos(Plan.GATHER, task) < costs.nanos(Plan.SCAN, task)
+        ? Plan.GATHER
+        : Plan.SCAN;
   }
 
-  private Choice walk(Workload task) {
-    return of(task.walks() ? Plan.GRAPH : Plan.CPU, task, 0);
-  }
-
-  /** Returns the choice to search inverted lists on the device, whatever it costs. */
-  public Choice lists(Workload task) {
-    return of(Plan.LISTS, task, 0);
-  }
-
-  private Choice of(Plan plan, Workload task, double wait) {
-    return new Choice(plan, wait, costs.nanos(plan, task));
+  private static Plan walk(Workload task) {
+    return task.walks() ? Plan.GRAPH : Plan.CPU;
   }
 }

@@ -24,8 +24,11 @@ public final class PlanCounters {
     }
   }
 
-  /** Counts the items of one call answered by one plan. */
+  /** Counts the items of one call answered by one plan, unless there are none. */
   public void add(Plan plan, int items) {
+    if (items == 0) {
+      return;
+    }
     Sums own = sums.get(plan);
     own.calls.increment();
     own.items.add(items);

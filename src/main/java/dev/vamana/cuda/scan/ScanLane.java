@@ -12,11 +12,8 @@ import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
-import dev.vamana.search.SegmentView;
-import java.util.Iterator;
 import java.util.List;
 import java.util.function.Consumer;
-import org.apache.lucene.util.Bits;
 
 /**
  * The lane of exact searches of resident or streamed segments. It has streams of its own, so that
@@ -29,12 +26,8 @@ public final class ScanLane extends BatchLane<ScanTicket> {
 
   private static final int ALIGNMENT = 16;
   private static final int MAX_BATCH = 16_384;
-  private static final int LOOKED_AT = 32;
   // to wake so many takes the lane as long as a third of a short scan
   private static final int MANY_CALLERS = 4;
-
-  // what the lane needs to take a ticket from the queue and to tell its caller, as measured
-  private static final double TICKET_NANOS = 3_000;
 
   private final Waker<ScanTicket> waker =
       new Waker<>("vamana-gpu-exact-waker", Waker.usualThreads(), spare(), this::finishHandedOver);
@@ -68,59 +61,6 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   /** Whether rows are aligned as the kernels need them. */
   public static boolean reads(ResidentRows rows) {
     return rows != null && rows.address() % ALIGNMENT == 0 && rows.stride() % ALIGNMENT == 0;
-  }
-
-  /**
-   * The queue before a ticket that would be submitted now.
-   *
-   * @param nanos predicted duration of the tickets that it would wait for
-   * @param together number of queued queries that it would be searched with
-   */
-  public record Backlog(double nanos, int together) {
-
-    /** Of an empty queue. */
-    public static final Backlog NONE = new Backlog(0, 0);
-  }
-
-  /**
-   * Returns the queue before a ticket for these ordinals of a segment. Looks at the first {@value
-   * #LOOKED_AT} waiting tickets, and takes the others to be like them: each item of each caller
-   * asks.
-   */
-  @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
-  public Backlog backlog(SegmentView view, Bits accepted) {
-    if (running().isEmpty() && inbox().isEmpty()) {
-      return Backlog.NONE;
-    }
-    double nanos = 0;
-    long underWay = 0;
-    for (ScanTicket ticket : running()) {
-      nanos = Math.max(nanos, ticket.job().nanos());
-      underWay += ticket.count();
-    }
-    double before = 0;
-    double launch = 0;
-    int together = 0;
-    int items = 0;
-    int tickets = 0;
-    Iterator<ScanTicket> waiting = inbox().iterator();
-    while (tickets < LOOKED_AT && waiting.hasNext()) {
-      ScanTicket ticket = waiting.next();
-      ScanTicket.Job job = ticket.job();
-      if (job.segment().view() == view && job.accepted() == accepted) {
-        together += ticket.count();
-      } else if (job.oneOfMany()) {
-        // one launch, or the tickets of one call, of which each has the time of all
-        launch = Math.max(launch, job.nanos());
-      } else {
-        before += job.nanos();
-      }
-      items += ticket.count();
-      tickets++;
-    }
-    double all = tickets < LOOKED_AT ? 1 : Math.max(1, (pending() - underWay) / (double) items);
-    double taken = TICKET_NANOS * (running().size() + all * tickets);
-    return new Backlog(nanos + launch + all * before + taken, (int) (all * together));
   }
 
   /** Returns the number of waiting tickets. */

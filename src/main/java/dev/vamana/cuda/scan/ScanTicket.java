@@ -25,7 +25,6 @@ public final class ScanTicket extends Ticket {
    * @param acceptedCount number of accepted ordinals
    * @param gather whether only the accepted vectors are read, by ordinal
    * @param k most hits of a query, 1 to {@value ScanLane#MAX_K}
-   * @param nanos predicted duration, without waiting for other tickets
    */
   public record Job(
       HeldSegment segment,
@@ -33,8 +32,7 @@ public final class ScanTicket extends Ticket {
       Bits accepted,
       int acceptedCount,
       boolean gather,
-      int k,
-      double nanos) {
+      int k) {
 
     /** Whether queries of both jobs can be searched in one batch. */
     @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one

@@ -1,15 +1,13 @@
 package dev.vamana.cuda.select;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.SelectLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.SelectLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import java.io.Closeable;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Selects, from each row, the k smallest keys with their ids, sorted. NaN is the largest key; of
@@ -37,7 +35,6 @@ public final class Selection implements Closeable {
   private final DeviceBuffer parts;
   private final DeviceBuffer scratch;
   private final MemorySegment parameters = Arena.ofAuto().allocate(SelectLayout.BYTES, 16);
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
 
   /**
    * Makes an instance, which allocates nothing yet.
@@ -213,8 +210,7 @@ public final class Selection implements Closeable {
   private void launch(
       String name, int rows, int partitions, int threads, int sharedBytes, long stream) {
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.PARTITIONS, partitions);
-    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
-    driver.launch(kernel, rows * partitions, threads, sharedBytes, parameters, stream);
+    driver.launch(driver.kernel(name), rows * partitions, threads, sharedBytes, parameters, stream);
   }
 
   /** Returns the bytes of device memory in use. */

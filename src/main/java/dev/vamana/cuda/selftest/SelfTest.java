@@ -243,7 +243,7 @@ public final class SelfTest {
               numbers(items),
               items,
               Collections.nCopies(items.size(), held));
-      FetchOptions options = FetchOptions.defaults(1, lanes.driver.device().totalBytes());
+      FetchOptions options = FetchOptions.of(1, lanes.driver.device().totalBytes());
       // the ticket has the failure, too
       FetchLane lane =
           new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
@@ -268,7 +268,7 @@ public final class SelfTest {
       WorkItem.Terms terms = items.get(0).terms();
       ScanTicket.Job job =
           new ScanTicket.Job(
-              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k(), 0);
+              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
       ScanTicket ticket =
           new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
       lanes.scans.submit(ticket);

@@ -4,7 +4,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.selftest.Samples;
 import dev.vamana.cuda.training.DeviceAssigner;
 import dev.vamana.cuda.training.DeviceEncoder;
-import dev.vamana.cuda.training.DeviceResource;
+import dev.vamana.cuda.training.FedRows;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqEngine;
@@ -14,8 +14,8 @@ import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.pq.TrainingSample;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
-import java.io.Closeable;
 import java.io.IOException;
+import org.apache.lucene.util.IOConsumer;
 import org.apache.lucene.util.IOFunction;
 
 /**
@@ -78,38 +78,75 @@ public final class GpuQuantizer implements PqEngine {
   @Override
   public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    return open(
-        vectors,
-        codebook.layout().dims(),
-        session -> {
-          AbortCheck own = session.whileTrusted(abort);
-          return new SessionEncoder(
-              session, session.training.encoder(codebook, own), codebook, workers, own);
-        });
+    InSession<DeviceEncoder> opened =
+        open(
+            vectors,
+            codebook.layout().dims(),
+            session -> session.training.encoder(codebook, session.whileTrusted(abort)));
+    return opened == null
+        ? null
+        : new Encoder() {
+          @Override
+          public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
+            return opened.did(
+                device -> {
+                  long start = System.nanoTime();
+                  device.encode(rows, count, codes, workers, opened.session.whileTrusted(abort));
+                  opened.check(Samples.wrongCode(codebook, rows, count, codes));
+                  counters.vectorsEncoded.add(count);
+                  counters.encodeNanos.add(System.nanoTime() - start);
+                });
+          }
+
+          @Override
+          public void close() {
+            opened.close();
+          }
+        };
   }
 
   @Override
   public Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    return open(
-        vectors,
-        centroids[0].length,
-        session -> {
-          AbortCheck own = session.whileTrusted(abort);
-          return new SessionAssigner(
-              session, session.training.assigner(centroids, own), centroids, workers, own);
-        });
+    InSession<DeviceAssigner> opened =
+        open(
+            vectors,
+            centroids[0].length,
+            session -> session.training.assigner(centroids, session.whileTrusted(abort)));
+    return opened == null
+        ? null
+        : new Assigner() {
+          @Override
+          public boolean assign(RowSource rows, int count, int[] found, float[] distances)
+              throws IOException {
+            return opened.did(
+                device -> {
+                  long start = System.nanoTime();
+                  AbortCheck own = opened.session.whileTrusted(abort);
+                  device.assign(rows, count, found, distances, workers, own);
+                  opened.check(Samples.wrongCentroid(centroids, rows, count, found, distances));
+                  counters.vectorsAssigned.add(count);
+                  counters.assignNanos.add(System.nanoTime() - start);
+                });
+          }
+
+          @Override
+          public void close() {
+            opened.close();
+          }
+        };
   }
 
   /** Opens something that stays in the current session, or returns null. */
-  private <T> T open(int vectors, int dims, IOFunction<GpuSession, T> opener) throws IOException {
+  private <T extends FedRows> InSession<T> open(
+      int vectors, int dims, IOFunction<GpuSession, T> opener) throws IOException {
     GpuSession session = enter(vectors, dims);
     if (session == null) {
       return null;
     }
-    T opened = null;
+    InSession<T> opened = null;
     try {
-      opened = opener.apply(session);
+      opened = new InSession<>(session, opener.apply(session));
     } catch (GpuException e) {
       counters.failed(keeper, session, e);
     } finally {
@@ -120,79 +157,8 @@ public final class GpuQuantizer implements PqEngine {
     return opened;
   }
 
-  /** An encoder that stays in its session until it is closed or fails. */
-  private final class SessionEncoder extends InSession<DeviceEncoder> implements Encoder {
-
-    private final Codebook codebook;
-    private final Workers workers;
-    private final AbortCheck abort;
-
-    SessionEncoder(
-        GpuSession session,
-        DeviceEncoder device,
-        Codebook codebook,
-        Workers workers,
-        AbortCheck abort) {
-      super(session, device);
-      this.codebook = codebook;
-      this.workers = workers;
-      this.abort = abort;
-    }
-
-    @Override
-    public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
-      return did(
-          device -> {
-            long start = System.nanoTime();
-            device.encode(rows, count, codes, workers, abort);
-            check(Samples.wrongCode(codebook, rows, count, codes));
-            counters.vectorsEncoded.add(count);
-            counters.encodeNanos.add(System.nanoTime() - start);
-          });
-    }
-  }
-
-  /** An assigner that stays in its session until it is closed or fails. */
-  private final class SessionAssigner extends InSession<DeviceAssigner> implements Assigner {
-
-    private final float[][] centroids;
-    private final Workers workers;
-    private final AbortCheck abort;
-
-    SessionAssigner(
-        GpuSession session,
-        DeviceAssigner device,
-        float[][] centroids,
-        Workers workers,
-        AbortCheck abort) {
-      super(session, device);
-      this.centroids = centroids;
-      this.workers = workers;
-      this.abort = abort;
-    }
-
-    @Override
-    public boolean assign(RowSource rows, int count, int[] found, float[] distances)
-        throws IOException {
-      return did(
-          device -> {
-            long start = System.nanoTime();
-            device.assign(rows, count, found, distances, workers, abort);
-            check(Samples.wrongCentroid(centroids, rows, count, found, distances));
-            counters.vectorsAssigned.add(count);
-            counters.assignNanos.add(System.nanoTime() - start);
-          });
-    }
-  }
-
-  /** Work of the device, which may fail. */
-  @FunctionalInterface
-  private interface DeviceWork<T> {
-    void run(T device) throws IOException;
-  }
-
   /** Something with device memory that stays in its session until it is closed or fails. */
-  private class InSession<T extends DeviceResource> implements Closeable {
+  private final class InSession<T extends FedRows> {
 
     private final GpuSession session;
     private T device;
@@ -203,18 +169,18 @@ public final class GpuQuantizer implements PqEngine {
     }
 
     /** Throws if the context has answered wrong, here or elsewhere. */
-    final void check(String wrong) {
+    void check(String wrong) {
       session.check(wrong);
       session.checkTrusted();
     }
 
     /** Returns whether the device did the work; what failed once is not tried again. */
-    final boolean did(DeviceWork<T> work) throws IOException {
+    boolean did(IOConsumer<T> work) throws IOException {
       if (device == null) {
         return false;
       }
       try {
-        work.run(device);
+        work.accept(device);
         return true;
       } catch (GpuException e) {
         counters.failed(keeper, session, e);
@@ -223,8 +189,7 @@ public final class GpuQuantizer implements PqEngine {
       }
     }
 
-    @Override
-    public void close() {
+    void close() {
       T last = device;
       device = null;
       if (last == null) {

@@ -115,8 +115,7 @@ public final class GpuSession {
       walks = opened;
       waiters = new Waiters(Waiters.usualSpinners(), walks.spare());
       long deviceBytes = driver.device().totalBytes();
-      FetchOptions fetch =
-          FetchOptions.defaults(Runtime.getRuntime().availableProcessors(), deviceBytes);
+      FetchOptions fetch = FetchOptions.of(Runtime.getRuntime().availableProcessors(), deviceBytes);
       fetches = new FetchLane(driver, fetch, hostMemory, residency, onLost);
       scans =
           new ScanLane(

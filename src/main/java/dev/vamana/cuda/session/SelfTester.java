@@ -24,8 +24,8 @@ final class SelfTester {
    * @param options time between self-tests; after a suspicion they wait as long as a first retry
    */
   SelfTester(GpuOptions options, ExecutorCounters counters) {
-    this.intervalNanos = options.selfTestNanos();
-    this.suspicionNanos = Math.min(options.firstRetryNanos(), intervalNanos);
+    this.intervalNanos = options.times().selfTest();
+    this.suspicionNanos = Math.min(options.times().firstRetry(), intervalNanos);
     this.counters = counters;
   }
 

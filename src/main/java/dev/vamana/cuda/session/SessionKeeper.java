@@ -119,6 +119,11 @@ public final class SessionKeeper implements Runnable {
     return reason;
   }
 
+  /** Whether the first session is still being tested. */
+  public boolean isTesting() {
+    return firstTested.getCount() > 0;
+  }
+
   /** Returns the reason under which searches count while there is no session. */
   public FallbackReason absence() {
     return distrusted ? FallbackReason.WRONG_ANSWER : FallbackReason.NO_DEVICE;
@@ -215,7 +220,7 @@ public final class SessionKeeper implements Runnable {
 
   @Override
   public void run() {
-    long wait = options.firstRetryNanos();
+    long wait = options.times().firstRetry();
     long openedAt = System.nanoTime();
     try {
       proveFirst();
@@ -224,8 +229,8 @@ public final class SessionKeeper implements Runnable {
         if (broken == null) {
           return;
         }
-        if (System.nanoTime() - openedAt > options.maxRetryNanos()) {
-          wait = options.firstRetryNanos();
+        if (System.nanoTime() - openedAt > options.times().maxRetry()) {
+          wait = options.times().firstRetry();
         }
         long millis = wait / NANOS_PER_MILLI;
         told(() -> listener.lost(failure, millis));
@@ -235,7 +240,7 @@ public final class SessionKeeper implements Runnable {
           if (pause(wait) == false) {
             return;
           }
-          wait = Math.min(2 * wait, options.maxRetryNanos());
+          wait = Math.min(2 * wait, options.times().maxRetry());
           opened = attempt(wait);
         }
         openedAt = System.nanoTime();

@@ -48,7 +48,7 @@ final class SessionOpener {
    * @throws GpuException if there is no usable device
    */
   GpuSession open() {
-    Deadline deadline = new Deadline(options.get().deadlineNanos());
+    Deadline deadline = new Deadline(options.get().times().deadline());
     GatedDriver driver = new GatedDriver(drivers.get(), deadline);
     last = driver;
     CompletableFuture<GpuSession> made = new CompletableFuture<>();

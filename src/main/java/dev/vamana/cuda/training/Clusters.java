@@ -1,10 +1,9 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
-import dev.vamana.cuda.kernel.KMeansSizes;
-import dev.vamana.cuda.kernel.KMeansStateLayout;
-import dev.vamana.cuda.memory.DeviceBudget;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansStateLayout;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.lang.foreign.Arena;
@@ -16,14 +15,13 @@ import java.util.function.IntToLongFunction;
  * One k-means job on the device, in all subspaces at once: its memory and its steps. For one
  * thread, bound to the context. {@link TrainingDevice} makes one for each.
  */
-public final class Clusters implements AutoCloseable {
+final class Clusters implements AutoCloseable {
 
   private final CudaDriver driver;
   private final Launcher launcher;
   private final long stream;
-  private final DeviceRows rows;
+  private final int floats;
   private final int subspaces;
-  private final int k;
   private final Block block;
   private final Arena arena;
   private final MemorySegment parameters;
@@ -32,92 +30,72 @@ public final class Clusters implements AutoCloseable {
   private final long centroidAddress;
 
   /**
-   * Allocates memory.
+   * Allocates memory. The calling thread is the only one that uses the device's streams.
    *
    * @param pool most rows from which seeds are drawn
+   * @param tolerance an iteration that lowers the error by less than this fraction is the last
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
   Clusters(
-      CudaDriver driver,
-      Launcher launcher,
-      DeviceBudget budget,
-      long stream,
-      DeviceRows rows,
-      int subspaces,
-      int k,
-      int pool,
-      double tolerance) {
-    this.driver = driver;
-    this.launcher = launcher;
-    this.stream = stream;
-    this.rows = rows;
+      TrainingDevice device, DeviceRows rows, int subspaces, int k, int pool, double tolerance) {
+    this.driver = device.driver();
+    this.launcher = device.launcher();
+    this.stream = device.stream();
+    this.floats = k * rows.dims();
     this.subspaces = subspaces;
-    this.k = k;
-    int dims = rows.dims();
-    int longest = (dims + subspaces - 1) / subspaces;
+    int longest = (rows.dims() + subspaces - 1) / subspaces;
     int parts = rows.count() / KMeansSizes.PART + k;
-    long each = (long) subspaces * rows.count() * Integer.BYTES;
-    long chunks = (rows.count() + KMeansSizes.CHUNK - 1L) / KMeansSizes.CHUNK;
-    boolean shorts = Launcher.shortLength(longest, k) > 0;
-    if (k > KMeansSizes.MAX_CENTROIDS) {
-      throw new IllegalArgumentException(
-          "k must be at most " + KMeansSizes.MAX_CENTROIDS + ", got " + k);
-    }
-    if (shorts && pool > KMeansSizes.SHORT_POOL) {
-      throw new IllegalArgumentException(
-          "pool must be at most " + KMeansSizes.SHORT_POOL + ", got " + pool);
-    }
-    long[] sizes = {
-      (long) k * dims * Float.BYTES,
-      (long) subspaces * KMeansStateLayout.BYTES,
-      each,
-      each,
-      each,
-      subspaces * chunks * k * Integer.BYTES,
-      subspaces * (k + 1L) * Integer.BYTES,
-      subspaces * (k + 1L) * Integer.BYTES,
-      (long) subspaces * parts * longest * Double.BYTES,
-      (long) subspaces * pool * KMeansSizes.CANDIDATE_BYTES,
-      shorts ? 0 : (long) subspaces * pool * longest * Float.BYTES,
-      subspaces * chunks * Double.BYTES
-    };
-    long[] fields = {
-      KMeansLayout.CENTROIDS,
-      KMeansLayout.STATES,
-      KMeansLayout.ASSIGNED,
-      KMeansLayout.ERRORS,
-      KMeansLayout.ORDER,
-      KMeansLayout.COUNTS,
-      KMeansLayout.STARTS,
-      KMeansLayout.PARTS,
-      KMeansLayout.SUMS,
-      KMeansLayout.CANDIDATES,
-      KMeansLayout.COLUMNS,
-      KMeansLayout.CHUNK_ERRORS
-    };
+    long[][] arrays = arrays(rows, subspaces, k, pool, longest, parts);
     long total = 0;
-    for (long size : sizes) {
-      total += Block.padded(size);
+    for (long[] array : arrays) {
+      total += Block.padded(array[1]);
     }
-    this.block = new Block(driver, budget, total);
+    this.block = new Block(driver, device.budget(), total);
     this.arena = Arena.ofConfined();
     this.parameters = arena.allocate(KMeansLayout.BYTES, Long.BYTES);
     this.states = arena.allocate((long) subspaces * KMeansStateLayout.BYTES, Long.BYTES);
-    for (int i = 0; i < sizes.length; i++) {
-      parameters.set(ValueLayout.JAVA_LONG, fields[i], block.take(sizes[i]));
+    for (long[] array : arrays) {
+      parameters.set(ValueLayout.JAVA_LONG, array[0], block.take(array[1]));
     }
     this.centroidAddress = parameters.get(ValueLayout.JAVA_LONG, KMeansLayout.CENTROIDS);
     this.stateAddress = parameters.get(ValueLayout.JAVA_LONG, KMeansLayout.STATES);
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.ROWS, rows.address());
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.CAPACITY, rows.count());
     parameters.set(ValueLayout.JAVA_DOUBLE, KMeansLayout.TOLERANCE, tolerance);
-    set(KMeansLayout.DIMS, dims);
+    set(KMeansLayout.DIMS, rows.dims());
     set(KMeansLayout.SUBSPACES, subspaces);
     set(KMeansLayout.K, k);
     set(KMeansLayout.ROW_STRIDE, rows.stride());
     set(KMeansLayout.POOL, pool);
     set(KMeansLayout.PART_CAPACITY, parts);
     set(KMeansLayout.MAX_LENGTH, longest);
+  }
+
+  /** Returns the field and the bytes of each array. */
+  private static long[][] arrays(
+      DeviceRows rows, int subspaces, int k, int pool, int longest, int parts) {
+    long chunks = (rows.count() + KMeansSizes.CHUNK - 1L) / KMeansSizes.CHUNK;
+    boolean shorts = Launcher.shortLength(longest, k) > 0;
+    if (k > KMeansSizes.MAX_CENTROIDS || (shorts && pool > KMeansSizes.SHORT_POOL)) {
+      throw new IllegalArgumentException("no kernel takes k=" + k + " with a pool of " + pool);
+    }
+    long all = subspaces;
+    long each = all * rows.count() * Integer.BYTES;
+    long ends = all * (k + 1L) * Integer.BYTES;
+    return new long[][] {
+      {KMeansLayout.CENTROIDS, (long) k * rows.dims() * Float.BYTES},
+      {KMeansLayout.STATES, all * KMeansStateLayout.BYTES},
+      {KMeansLayout.ASSIGNED, each},
+      {KMeansLayout.ERRORS, each},
+      {KMeansLayout.ORDER, each},
+      {KMeansLayout.COUNTS, all * chunks * k * Integer.BYTES},
+      {KMeansLayout.STARTS, ends},
+      {KMeansLayout.PARTS, ends},
+      {KMeansLayout.SUMS, all * parts * longest * Double.BYTES},
+      {KMeansLayout.CANDIDATES, all * pool * KMeansSizes.CANDIDATE_BYTES},
+      {KMeansLayout.COLUMNS, shorts ? 0 : all * pool * longest * Float.BYTES},
+      {KMeansLayout.CHUNK_ERRORS, all * chunks * Double.BYTES}
+    };
   }
 
   private void set(long field, int value) {
@@ -129,7 +107,7 @@ public final class Clusters implements AutoCloseable {
    *
    * @param seeds supplies the random seed of each subspace
    */
-  public void begin(int count, IntToLongFunction seeds) {
+  void begin(int count, IntToLongFunction seeds) {
     for (int s = 0; s < subspaces; s++) {
       states.set(ValueLayout.JAVA_LONG, at(s, KMeansStateLayout.RANDOM), seeds.applyAsLong(s));
     }
@@ -169,7 +147,7 @@ public final class Clusters implements AutoCloseable {
    * @param most most iterations
    * @return number of iterations
    */
-  public int iterate(int count, int most, AbortCheck abort) throws IOException {
+  int iterate(int count, int most, AbortCheck abort) throws IOException {
     beginLevel();
     parameters.set(ValueLayout.JAVA_LONG, KMeansLayout.COUNT, count);
     int made = 0;
@@ -189,13 +167,13 @@ public final class Clusters implements AutoCloseable {
   }
 
   /** Returns the squared error of the last assignment in one subspace. */
-  public double error(int subspace) {
+  double error(int subspace) {
     return states.get(ValueLayout.JAVA_DOUBLE, at(subspace, KMeansStateLayout.ERROR));
   }
 
   /** Returns all centroids. */
-  public float[] centroids() {
-    MemorySegment host = arena.allocate((long) k * rows.dims() * Float.BYTES, Float.BYTES);
+  float[] centroids() {
+    MemorySegment host = arena.allocate((long) floats * Float.BYTES, Float.BYTES);
     read(host, centroidAddress);
     return host.toArray(ValueLayout.JAVA_FLOAT);
   }

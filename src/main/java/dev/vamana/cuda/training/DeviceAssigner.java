@@ -1,6 +1,6 @@
 package dev.vamana.cuda.training;
 
-import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
 import dev.vamana.pq.RowSource;
 import dev.vamana.vectors.ArrayCopy;
 import dev.vamana.work.AbortCheck;

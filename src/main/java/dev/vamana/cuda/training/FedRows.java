@@ -1,7 +1,7 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
 import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;
@@ -17,7 +17,7 @@ import java.util.function.Consumer;
  * {@link DeviceAssigner} and {@link DeviceEncoder} say what the kernel writes for a row. For one
  * thread.
  */
-abstract class FedRows implements DeviceResource {
+public abstract class FedRows implements AutoCloseable {
 
   private final TrainingDevice device;
   private final int dims;
@@ -53,16 +53,15 @@ abstract class FedRows implements DeviceResource {
     long rowBytes = (long) together * dims * Float.BYTES;
     long allAnswers = (long) together * answerBytes;
     CudaDriver driver = device.driver();
-    int buffers = device.buffers();
     this.block =
         new Block(
             driver,
             device.budget(),
             Block.padded(centroidBytes)
-                + buffers * (Block.padded(rowBytes) + Block.padded(allAnswers)));
+                + RowFeed.COUNT * (Block.padded(rowBytes) + Block.padded(allAnswers)));
     try (Arena copied = Arena.ofConfined()) {
       long address = block.take(centroidBytes);
-      for (int i = 0; i < buffers; i++) {
+      for (int i = 0; i < RowFeed.COUNT; i++) {
         rows[i] = block.take(rowBytes);
         answers[i] = block.take(allAnswers);
       }
@@ -113,7 +112,11 @@ abstract class FedRows implements DeviceResource {
     buffer.after(() -> target.take(found, first, count));
   }
 
-  /** Frees the memory. */
+  /**
+   * Frees the memory.
+   *
+   * @throws dev.vamana.cuda.driver.GpuException if the device fails
+   */
   @Override
   public final void close() {
     device.bound(block::close);

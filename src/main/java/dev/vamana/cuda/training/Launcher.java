@@ -1,12 +1,10 @@
 package dev.vamana.cuda.training;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.kernel.KMeansLayout;
-import dev.vamana.cuda.kernel.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.HashMap;
-import java.util.Map;
 
 /**
  * Launches the k-means kernels, each with as many blocks as its work needs. For one thread. {@link
@@ -24,7 +22,6 @@ final class Launcher {
   private static final int SHORT_SHARED_BYTES = 32 << 10;
 
   private final CudaDriver driver;
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
 
   Launcher(CudaDriver driver) {
     this.driver = driver;
@@ -119,7 +116,6 @@ final class Launcher {
 
   private void launch(
       String name, long blocks, int threads, int shared, MemorySegment p, long stream) {
-    CudaDriver.Kernel kernel = kernels.computeIfAbsent(name, driver::kernel);
-    driver.launch(kernel, Math.toIntExact(blocks), threads, shared, p, stream);
+    driver.launch(driver.kernel(name), Math.toIntExact(blocks), threads, shared, p, stream);
   }
 }

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.training;
 
-import dev.vamana.cuda.kernel.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
 import dev.vamana.cuda.memory.BounceBuffers;
 import dev.vamana.pq.RowSource;
 import dev.vamana.work.AbortCheck;

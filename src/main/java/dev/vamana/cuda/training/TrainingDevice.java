@@ -47,20 +47,10 @@ public final class TrainingDevice {
    * @param budget counts device memory
    */
   public TrainingDevice(CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget) {
-    this(driver, hostMemory, budget, RowFeed.COUNT);
-  }
-
-  /**
-   * As {@link #TrainingDevice(CudaDriver, SessionHostMemory, DeviceBudget)}.
-   *
-   * @param buffers pinned buffers of 2 MiB through which rows are copied, 1 to 16
-   */
-  public TrainingDevice(
-      CudaDriver driver, SessionHostMemory hostMemory, DeviceBudget budget, int buffers) {
     this.driver = driver;
     this.budget = budget;
     this.launcher = new Launcher(driver);
-    this.buffers = new BounceBuffers(driver, hostMemory, buffers, RowFeed.BYTES);
+    this.buffers = new BounceBuffers(driver, hostMemory, RowFeed.COUNT, RowFeed.BYTES);
   }
 
   /** Runs work of the thread that holds the streams. */
@@ -145,7 +135,7 @@ public final class TrainingDevice {
       throws IOException {
     int pool = Math.min(rows.count(), TrainingSchedule.POOL);
     try (Clusters clusters =
-        clusters(rows, layout.count(), Codebook.CENTROIDS, pool, options.tolerance())) {
+        new Clusters(this, rows, layout.count(), Codebook.CENTROIDS, pool, options.tolerance())) {
       float[] best = new float[Codebook.CENTROIDS * layout.dims()];
       double[] errors = new double[layout.count()];
       for (int restart = 0; restart <= options.restarts(); restart++) {
@@ -266,17 +256,6 @@ public final class TrainingDevice {
     buffers.finish();
   }
 
-  /**
-   * Makes a k-means job. The calling thread is bound to the context and the only one that uses this
-   * instance.
-   *
-   * @param pool most rows from which seeds are drawn
-   * @param tolerance an iteration that lowers the error by less than this fraction is the last
-   */
-  public Clusters clusters(DeviceRows rows, int subspaces, int k, int pool, double tolerance) {
-    return new Clusters(driver, launcher, budget, stream(), rows, subspaces, k, pool, tolerance);
-  }
-
   /** Copies a codebook to the device for encoding. */
   public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
     return made(() -> new DeviceEncoder(this, codebook), abort);
@@ -288,8 +267,7 @@ public final class TrainingDevice {
   }
 
   /** Makes something that has device memory, and closes it if the buffers fail behind it. */
-  private <T extends DeviceResource> T made(Supplier<T> maker, AbortCheck abort)
-      throws IOException {
+  private <T extends FedRows> T made(Supplier<T> maker, AbortCheck abort) throws IOException {
     return alone(
         abort,
         () -> {
@@ -334,11 +312,6 @@ public final class TrainingDevice {
   /** Returns a stream for the thread that holds the lock. */
   long stream() {
     return buffers.next().stream();
-  }
-
-  /** Returns the number of pinned buffers. */
-  int buffers() {
-    return buffers.count();
   }
 
   Launcher launcher() {

@@ -138,7 +138,9 @@ public final class CudaDevices implements GpuDevices {
                     .withSegmentsAhead(settings.segmentsAhead()))
             .withWaitForUpload(settings.waitForUpload())
             .withPlan(settings.plan())
-            .withLeastGraph(settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
+            .withLeast(
+                GpuOptions.LEAST_TRAINING,
+                settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
             .withWorkers(workers)
             .withHostMemory(account);
     List<Integer> found = machine.find(settings);

@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.gpu;
 
 import dev.vamana.cuda.api.GpuStatistics;
+import dev.vamana.cuda.api.GpuStatistics.State;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import java.util.Collections;
@@ -8,6 +9,7 @@ import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.stream.Collectors;
+import java.util.stream.Stream;
 
 /**
  * Makes a node's statistics from the statistics of its devices.
@@ -24,10 +26,7 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
   /** The statistics of a node with one device. */
   GpuStats of(GpuStatistics device) {
     return new GpuStats(
-        enabled,
-        device.usable() ? GpuStats.State.READY : GpuStats.State.FAILED,
-        device.reason(),
-        withLimits(device, residency).counters());
+        enabled, of(device.state()), device.reason(), withLimits(device, residency).counters());
   }
 
   /**
@@ -56,17 +55,23 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
       memory.put(PAGE_CACHE, pinned);
     }
     sums.put("balance", balance);
-    boolean usable = devices.stream().anyMatch(GpuStatistics::usable);
+    List<State> states = devices.stream().map(GpuStatistics::state).toList();
+    State now =
+        Stream.of(State.READY, State.FAILED)
+            .filter(states::contains)
+            .findFirst()
+            .orElse(State.TESTING);
+    State told = now == State.TESTING ? State.TESTING : State.FAILED;
     String reason =
         devices.stream()
-            .filter(device -> device.usable() == false)
+            .filter(device -> device.state() == told)
             .map(device -> "device " + device.device().ordinal() + ": " + device.reason())
             .collect(Collectors.joining("; "));
-    return new GpuStats(
-        enabled,
-        usable ? GpuStats.State.READY : GpuStats.State.FAILED,
-        reason.isEmpty() ? null : reason,
-        sums);
+    return new GpuStats(enabled, of(now), reason.isEmpty() ? null : reason, sums);
+  }
+
+  private static GpuStats.State of(State device) {
+    return GpuStats.State.valueOf(device.name());
   }
 
   /** Adds the memory limits to the counters, also if nothing has been loaded yet. */
@@ -83,6 +88,6 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
     counters.putIfAbsent(PAGE_CACHE, 0L);
     counters.putIfAbsent(PAGE_CACHE_LIMIT, residency.pageCacheLimit().of(residency.hostBytes()));
     groups.put(RESIDENCY, counters);
-    return new GpuStatistics(statistics.usable(), statistics.reason(), statistics.device(), groups);
+    return new GpuStatistics(statistics.state(), statistics.reason(), statistics.device(), groups);
   }
 }

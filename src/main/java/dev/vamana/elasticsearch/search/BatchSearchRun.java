@@ -26,13 +26,8 @@ import org.elasticsearch.xcontent.ToXContent;
 /**
  * Runs one batched search on the coordinating node. It sends the vectors once to each node that has
  * shards, asks another copy's node for shards that failed, merges the hits of a node as they come,
- * and fetches the documents of the merged hits.
- *
- * <p>If a copy is lost after its hits have been merged, the run queries all shards again, and asks
- * the next copy of the lost one. Hits of another copy may be others, and so may the merged hits of
- * every shard; but the readers that have been fetched from are closed, and the hits that did not
- * win are forgotten. Keeping them would cost every search memory. Each time at least one shard goes
- * on to its next copy, so a run ends.
+ * and fetches the documents of the merged hits. As in the server's searches, a copy that is lost
+ * after its hits have been merged fails its shard.
  */
 final class BatchSearchRun {
 
@@ -137,9 +132,7 @@ final class BatchSearchRun {
     task.start(query.vectors().count(), shards.size());
     Map<String, List<Integer>> byNode = new LinkedHashMap<>();
     for (int shard = 0; shard < shards.size(); shard++) {
-      if (failures.get(shard) == null) {
-        assign(shard, null, byNode);
-      }
+      assign(shard, null, byNode);
     }
     ThrottledIterator.run(
         byNode.entrySet().iterator(),
@@ -338,9 +331,6 @@ final class BatchSearchRun {
                 },
                 failure -> {
                   failures.set(shard, new ShardSearchFailure(failure, found.target()));
-                  boolean isLost = LostCopy.isCauseOf(failure);
-                  copies.set(
-                      shard, isLost ? copies.get(shard) + 1 : shards.get(shard).nodes().size());
                   free(shard);
                 }),
             done));
@@ -348,11 +338,6 @@ final class BatchSearchRun {
 
   private void respond(Hits hits, long mergedBytes) throws Exception {
     failIfEnded();
-    if (takeBackLost()) {
-      charge.release(mergedBytes + forgetAnswers());
-      start();
-      return;
-    }
     failUnlessEnough("fetch");
     List<HitsBuilder.Fetched> parts = new ArrayList<>();
     boolean timedOut = false;
@@ -374,32 +359,6 @@ final class BatchSearchRun {
             profile ? profile() : null,
             charge);
     ActionListener.respondAndRelease(answer, response);
-  }
-
-  /** Whether a copy was lost of a shard that has another; its failure no longer counts. */
-  private boolean takeBackLost() {
-    boolean any = false;
-    for (int shard = 0; shard < shards.size(); shard++) {
-      if (failures.get(shard) != null && copies.get(shard) < shards.get(shard).nodes().size()) {
-        failures.set(shard, null);
-        any = true;
-      }
-    }
-    return any;
-  }
-
-  /** Forgets what the shards answered, and returns the bytes charged for their documents. */
-  private long forgetAnswers() {
-    long bytes = 0;
-    for (int shard = 0; shard < shards.size(); shard++) {
-      HitsBuilder.Fetched docs = fetched.getAndSet(shard, null);
-      bytes += docs == null ? 0 : docs.docs().ramBytesUsed();
-      answered.set(shard, null);
-      fetchNanos.set(shard, 0);
-    }
-    merged.set(null);
-    mergeNanos.set(0);
-    return bytes;
   }
 
   /** What the batch cost the shards that answered, and this node. */

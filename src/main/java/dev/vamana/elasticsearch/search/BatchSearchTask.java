@@ -1,5 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
+import dev.vamana.elasticsearch.wire.WireVersion;
 import java.io.IOException;
 import java.util.Map;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -32,7 +33,6 @@ public final class BatchSearchTask extends CancellableTask {
 
   /** Sets the amount of work, of which nothing is done yet. */
   public void start(int vectorCount, int shardCount) {
-    done.set(0);
     vectors = vectorCount;
     shards = shardCount;
   }
@@ -66,12 +66,14 @@ public final class BatchSearchTask extends CancellableTask {
     public static final String NAME = "vamana_batch_search";
 
     /** Reads what {@link #writeTo} wrote. */
-    public Progress(StreamInput in) throws IOException {
-      this(in.readVInt(), in.readVInt(), in.readVInt());
+    static Progress read(StreamInput in) throws IOException {
+      WireVersion.read(in);
+      return new Progress(in.readVInt(), in.readVInt(), in.readVInt());
     }
 
     @Override
     public void writeTo(StreamOutput out) throws IOException {
+      WireVersion.write(out);
       out.writeVInt(vectors);
       out.writeVInt(shards);
       out.writeVInt(done);

@@ -24,6 +24,6 @@ public final class SearchActions {
   public static List<NamedWriteableRegistry.Entry> namedWriteables() {
     return List.of(
         new NamedWriteableRegistry.Entry(
-            Task.Status.class, BatchSearchTask.Progress.NAME, BatchSearchTask.Progress::new));
+            Task.Status.class, BatchSearchTask.Progress.NAME, BatchSearchTask.Progress::read));
   }
 }

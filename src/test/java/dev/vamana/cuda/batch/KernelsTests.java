@@ -3,10 +3,10 @@ package dev.vamana.cuda.batch;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.Policy;
-import dev.vamana.cuda.kernel.Reads;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.WalkShape.Reads;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Tests the choice of a launch's kernel. */

@@ -27,8 +27,7 @@ public class LaunchSlotTests extends LuceneTestCase {
             random().nextBoolean());
     driver.bind();
     StagingPool staging =
-        new StagingPool(
-            driver, BatchOptions.MIN_STAGING, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
+        new StagingPool(driver, 8 << 20, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
     try (ListBatches together = new ListBatches(driver)) {
       Kernels kernels = new Kernels(driver, Tuning.DEFAULT);
       LaunchSlot slot =

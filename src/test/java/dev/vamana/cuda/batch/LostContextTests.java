@@ -2,10 +2,9 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.Reads;
-import dev.vamana.cuda.kernel.ResultLayout;
-import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.kernel.WalkShape;
+import dev.vamana.cuda.kernel.WalkShape.Reads;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -67,8 +66,7 @@ public class LostContextTests extends LuceneTestCase {
         new SimulatedDriver(
             name -> (blocks, threads, shared, parameters) -> kernel(), 16 << 20, true);
     driver.bind();
-    BatchOptions options =
-        new BatchOptions(8, 0, 2, 1, 1, 192, 0, false, BatchOptions.MIN_STAGING, Tuning.DEFAULT);
+    BatchOptions options = BatchOptions.DEFAULT.withBatches(8, 0);
     WalkLane lane =
         WalkLane.open(
             driver,

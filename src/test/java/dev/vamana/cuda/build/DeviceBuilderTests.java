@@ -126,7 +126,10 @@ public class DeviceBuilderTests extends LuceneTestCase {
               inHostMemory.incrementAndGet();
             }
           };
-      return builder.build(task, clock);
+      try (BuiltRows rows = BuiltRows.begin(task, clock)) {
+        builder.build(task, rows, clock);
+        return rows.finish();
+      }
     }
 
     @Override

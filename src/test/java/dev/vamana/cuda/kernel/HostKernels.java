@@ -1,6 +1,7 @@
 package dev.vamana.cuda.kernel;
 
 import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.cuda.lists.ListKernels;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;

@@ -1,5 +1,8 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.search.WalkParameters;
@@ -96,9 +99,9 @@ final class HostWalk implements AutoCloseable {
         .set("beam", item.effectiveBeamWidth())
         .set("parents", item.walk().parents())
         .set("rerank", depth)
-        .set("visit_limit", VisitLimit.of(item.visitLimit(), segment.size()))
+        .set("visit_limit", Limits.visits(item.visitLimit(), segment.size()))
         .set("capacity", capacity);
-    limited |= block.get("visit_limit") != VisitLimit.NONE;
+    limited |= block.get("visit_limit") != Limits.NO_VISIT_LIMIT;
     atLeast("list_capacity", item.effectiveBeamWidth());
     int row = stride(segment) * item.walk().parents();
     atLeast("fresh_capacity", (Math.max(row, item.entryPoints().length + 1) + 31) / 32 * 32);

@@ -1,6 +1,30 @@
 package dev.vamana.cuda.kernel;
 
 import com.sun.jna.Pointer;
+import dev.vamana.cuda.kernel.BuildLayouts.BuildLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.ConvertLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansSizes;
+import dev.vamana.cuda.kernel.BuildLayouts.KMeansStateLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeLayout;
+import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListsLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactBlockLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactFactsLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactManyLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
+import dev.vamana.cuda.kernel.ScanLayouts.SelectLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchGroupLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchRerankLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.HostFetchLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
@@ -38,7 +62,6 @@ public class LayoutTests extends KernelTestCase {
 
   public void testLists() throws IllegalAccessException {
     assertLayout("Lists", ListsLayout.class);
-    assertLayout("RotatedComponent", RotatedComponentLayout.class);
     assertLayout("ListSearch", ListSearchLayout.class);
     assertLayout("ListBatch", ListBatchLayout.class);
     assertConstant(ListBatchSizes.WAVE, "kBatchWave");
@@ -238,7 +261,7 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
     assertConstant(WalkLayout.FLAG_SIDE_BY_SIDE, "kSideBySide");
     assertConstant(WalkLayout.FLAG_LIMITED, "kLimited");
-    assertConstant(Integer.toUnsignedLong(VisitLimit.NONE), "kUnlimited");
+    assertConstant(Integer.toUnsignedLong(Limits.NO_VISIT_LIMIT), "kUnlimited");
     assertConstant(SegmentLayout.FORMAT_FLOAT32, "kFloat32");
     assertConstant(SegmentLayout.FORMAT_FLOAT16, "kFloat16");
     assertConstant(SegmentLayout.FORMAT_BYTE, "kByte");

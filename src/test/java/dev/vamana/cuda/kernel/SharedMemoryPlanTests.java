@@ -1,5 +1,6 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkShape.Reads;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.kernel;
 
+import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WalkParameters.Distances;

@@ -2,9 +2,9 @@ package dev.vamana.cuda.lists;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListBatchSizes;
-import dev.vamana.cuda.kernel.ListSearchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListBatchLayout;
+import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;

@@ -2,7 +2,7 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.SegmentLayout;
+import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.pq.Codebook;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;

@@ -6,7 +6,7 @@ public class PlanChooserTests extends PlanTestCase {
   private static final PlanChooser CHOOSER = new PlanChooser(model());
 
   private static Plan auto(Workload task) {
-    return CHOOSER.choose(task, PlanMode.AUTO, 0).plan();
+    return CHOOSER.choose(task, PlanMode.AUTO);
   }
 
   /** A CPU so slow that it is never chosen. */
@@ -20,9 +20,9 @@ public class PlanChooserTests extends PlanTestCase {
     for (int off : new int[] {-1000, 1000}) {
       Workload task =
           task(225_000 + off, 225_000 + off, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
-      Choice choice = chooser.choose(task, PlanMode.AUTO, 0);
-      assertEquals(off < 0 ? Plan.SCAN : Plan.GRAPH, choice.plan());
-      assertEquals(off < 0 ? 100_000 + 0.4 * off : WALK_NANOS, choice.nanos(), 1e-6);
+      Plan plan = chooser.choose(task, PlanMode.AUTO);
+      assertEquals(off < 0 ? Plan.SCAN : Plan.GRAPH, plan);
+      assertEquals(off < 0 ? 100_000 + 0.4 * off : WALK_NANOS, model().nanos(plan, task), 1e-6);
     }
   }
 
@@ -113,13 +113,10 @@ public class PlanChooserTests extends PlanTestCase {
   public void testListsAreNotWalked() {
     for (PlanMode mode : PlanMode.values()) {
       for (Workload.Rows rows : Workload.Rows.values()) {
-        Plan plan = CHOOSER.choose(lists(1, VECTORS, rows, false), mode, 0).plan();
+        Plan plan = CHOOSER.choose(lists(1, VECTORS, rows, false), mode);
         assertTrue(plan == Plan.CPU || plan == Plan.SCAN);
       }
     }
-    assertEquals(Plan.LISTS, CHOOSER.lists(lists(1, VECTORS, Workload.Rows.NONE, false)).plan());
-    assertEquals(
-        WALK_NANOS, CHOOSER.lists(lists(1, VECTORS, Workload.Rows.NONE, false)).nanos(), 0);
   }
 
   private static Workload segments(int segments, int vectors, Workload.Rows rows) {
@@ -131,8 +128,8 @@ public class PlanChooserTests extends PlanTestCase {
     PlanChooser chooser = withoutCpu();
     Workload strict = task(2_000, 500, Workload.Rows.DEVICE, Workload.Graph.DEVICE, true, 1);
     // 10.4 us, or 10 us and 1 us of rows and filter for each segment
-    assertEquals(Plan.GATHER, chooser.choose(strict, PlanMode.AUTO, 0).plan());
-    assertEquals(Plan.SCAN, chooser.choose(strict.over(2), PlanMode.AUTO, 0).plan());
+    assertEquals(Plan.GATHER, chooser.choose(strict, PlanMode.AUTO));
+    assertEquals(Plan.SCAN, chooser.choose(strict.over(2), PlanMode.AUTO));
   }
 
   /** Segments that share a launch are worth one together. */
@@ -150,14 +147,6 @@ public class PlanChooserTests extends PlanTestCase {
     assertEquals(Double.POSITIVE_INFINITY, CHOOSER.deviceNanos(nowhere, 1, 1), 0);
   }
 
-  public void testWaitingCounts() {
-    PlanChooser chooser = withoutCpu();
-    Workload task = task(100_000, 100_000, Workload.Rows.DEVICE, Workload.Graph.DEVICE, false, 1);
-    assertEquals(Plan.SCAN, chooser.choose(task, PlanMode.AUTO, 49_000).plan());
-    assertEquals(99_000, chooser.choose(task, PlanMode.AUTO, 49_000).nanos(), 1e-6);
-    assertEquals(Plan.GRAPH, chooser.choose(task, PlanMode.AUTO, 51_000).plan());
-  }
-
   public void testScanOrGather() {
     PlanChooser chooser = withoutCpu();
     // 0.8 ns an accepted vector against 0.4 ns a vector and 1 ns of filter for 8 of them
@@ -165,11 +154,10 @@ public class PlanChooserTests extends PlanTestCase {
     int even = (int) (vectors * (0.4 + 0.125) / 0.8);
     for (int off : new int[] {-100, 100}) {
       Workload task = task(vectors, even + off, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
-      assertEquals(
-          off < 0 ? Plan.GATHER : Plan.SCAN, chooser.choose(task, PlanMode.AUTO, 0).plan());
+      assertEquals(off < 0 ? Plan.GATHER : Plan.SCAN, chooser.choose(task, PlanMode.AUTO));
     }
     Workload all = task(vectors, vectors, Workload.Rows.DEVICE, Workload.Graph.NONE, true, 1);
-    assertEquals(Plan.SCAN, chooser.choose(all, PlanMode.AUTO, 0).plan());
+    assertEquals(Plan.SCAN, chooser.choose(all, PlanMode.AUTO));
   }
 
   /** A nanosecond of the CPU counts as much as two of the device. */
@@ -196,9 +184,9 @@ public class PlanChooserTests extends PlanTestCase {
     for (int off : new int[] {-10, 10}) {
       Workload task =
           task(90_000, 65_000 + off, Workload.Rows.NONE, Workload.Graph.DEVICE, false, 1);
-      Choice choice = chooser.choose(task, PlanMode.AUTO, 0);
-      assertEquals(off < 0 ? Plan.CPU : Plan.GRAPH, choice.plan());
-      assertEquals(off < 0 ? 65_000 + off : WALK_NANOS, choice.nanos(), 0);
+      Plan plan = chooser.choose(task, PlanMode.AUTO);
+      assertEquals(off < 0 ? Plan.CPU : Plan.GRAPH, plan);
+      assertEquals(off < 0 ? 65_000 + off : WALK_NANOS, model().nanos(plan, task), 0);
     }
   }
 
@@ -216,8 +204,8 @@ public class PlanChooserTests extends PlanTestCase {
   public void testAWalkNeverReplacesAScan() {
     Workload task = task(900_000, 900_000, Workload.Rows.NONE, Workload.Graph.DEVICE, true, 1);
     assertEquals(Plan.CPU, auto(task));
-    assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.GRAPH, 0).plan());
-    assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.EXACT, 0).plan());
+    assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.GRAPH));
+    assertEquals(Plan.CPU, CHOOSER.choose(task, PlanMode.EXACT));
     for (int i = 0; i < 100; i++) {
       int vectors = 1 + random().nextInt(1_000_000);
       Workload any =
@@ -229,23 +217,23 @@ public class PlanChooserTests extends PlanTestCase {
               true,
               1 + random().nextInt(100));
       for (PlanMode mode : PlanMode.values()) {
-        assertNotSame(Plan.GRAPH, CHOOSER.choose(any, mode, 0).plan());
+        assertNotSame(Plan.GRAPH, CHOOSER.choose(any, mode));
       }
     }
   }
 
   public void testPinned() {
     Workload both = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);
-    assertEquals(Plan.SCAN, CHOOSER.choose(both, PlanMode.EXACT, 1e12).plan());
-    assertEquals(Plan.GRAPH, CHOOSER.choose(both, PlanMode.GRAPH, 0).plan());
-    assertEquals(Plan.CPU, CHOOSER.choose(both, PlanMode.CPU, 0).plan());
+    assertEquals(Plan.SCAN, CHOOSER.choose(both, PlanMode.EXACT));
+    assertEquals(Plan.GRAPH, CHOOSER.choose(both, PlanMode.GRAPH));
+    assertEquals(Plan.CPU, CHOOSER.choose(both, PlanMode.CPU));
     Workload noRows = task(Workload.Rows.NONE, Workload.Graph.MAPPED, false);
-    assertEquals(Plan.GRAPH, CHOOSER.choose(noRows, PlanMode.EXACT, 0).plan());
+    assertEquals(Plan.GRAPH, CHOOSER.choose(noRows, PlanMode.EXACT));
     Workload nothing = task(Workload.Rows.NONE, Workload.Graph.NONE, false);
     for (PlanMode mode : PlanMode.values()) {
-      assertEquals(Plan.CPU, CHOOSER.choose(nothing, mode, 0).plan());
+      assertEquals(Plan.CPU, CHOOSER.choose(nothing, mode));
     }
     Workload noGraph = task(Workload.Rows.DEVICE, Workload.Graph.NONE, false);
-    assertEquals(Plan.CPU, CHOOSER.choose(noGraph, PlanMode.GRAPH, 0).plan());
+    assertEquals(Plan.CPU, CHOOSER.choose(noGraph, PlanMode.GRAPH));
   }
 }

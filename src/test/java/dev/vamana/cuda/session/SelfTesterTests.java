@@ -31,7 +31,9 @@ public class SelfTesterTests extends LuceneTestCase {
 
   private static SelfTester tester() {
     return new SelfTester(
-        GpuOptions.DEFAULT.withSelfTest(INTERVAL).withRetry(RETRY, 2 * RETRY),
+        GpuOptions.DEFAULT
+            .withTimes(times -> times.selfTest(INTERVAL))
+            .withTimes(times -> times.retry(RETRY, 2 * RETRY)),
         new ExecutorCounters(new Silent()));
   }
 

@@ -1,18 +1,14 @@
 package dev.vamana.elasticsearch.codebook;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
-import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.elasticsearch.codebook.store.CodebookIndex;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.indices.SystemIndexDescriptor;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
@@ -34,20 +30,5 @@ public class CodebookSettingsTests {
           setting == Codebooks.SAMPLE_MEMORY ? "10%" : setting.getDefaultRaw(Settings.EMPTY);
       assertEquals(setting.getKey(), expected, documented);
     }
-  }
-
-  @Test
-  public void testValuesOutOfRangeAreNamed() {
-    Settings settings = Settings.builder().put("vamana.codebook.sample.memory", "much").build();
-    assertThrows(IllegalArgumentException.class, () -> Codebooks.SAMPLE_MEMORY.get(settings));
-  }
-
-  @Test
-  public void testTheSystemIndex() {
-    SystemIndexDescriptor index = CodebookIndex.descriptor();
-    assertTrue(index.matchesIndexPattern(".vamana-codebooks"));
-    assertTrue(index.matchesIndexPattern(".vamana-codebooks-1"));
-    assertTrue(index.isAutomaticallyManaged());
-    assertTrue(index.getSettings().getAsBoolean("index.hidden", false));
   }
 }

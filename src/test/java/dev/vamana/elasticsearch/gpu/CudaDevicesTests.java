@@ -6,6 +6,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.HostMemoryAccount;
@@ -17,6 +18,7 @@ import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
 import java.util.List;
 import java.util.concurrent.CopyOnWriteArrayList;
+import java.util.concurrent.CountDownLatch;
 import java.util.function.Supplier;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
@@ -39,6 +41,8 @@ public class CudaDevicesTests extends LuceneTestCase {
     private final RegisteredPages pages = new RegisteredPages();
     private final List<SimulatedDriver> opened = new CopyOnWriteArrayList<>();
     private volatile boolean missing;
+    // before kernels of the second device
+    private volatile CountDownLatch gate = new CountDownLatch(0);
 
     @Override
     public List<Integer> find(GpuSettings settings) {
@@ -52,9 +56,24 @@ public class CudaDevicesTests extends LuceneTestCase {
           throw new GpuException(GpuException.Kind.UNAVAILABLE, "no usable GPU: it is gone");
         }
         SimulatedDriver driver =
-            new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal);
+            new SimulatedDriver(
+                    ordinal == 1 && gate.getCount() > 0 ? this::gated : kernels, DEVICE_BYTES, true)
+                .in(pages, ordinal);
         opened.add(driver);
         return driver;
+      };
+    }
+
+    /** A kernel that waits for the gate. */
+    private SimulatedKernels.Body gated(String name) {
+      SimulatedKernels.Body body = kernels.find(name);
+      return (blocks, threads, sharedBytes, parameters) -> {
+        try {
+          gate.await();
+        } catch (InterruptedException e) {
+          throw new AssertionError(e);
+        }
+        body.run(blocks, threads, sharedBytes, parameters);
       };
     }
   }
@@ -108,6 +127,44 @@ public class CudaDevicesTests extends LuceneTestCase {
           devices.stats(executor, GpuMode.AUTO).counter("residency", "device_limit_bytes"));
     }
     devices.close();
+  }
+
+  /** A device that still tests itself when the node is asked is not lost. */
+  public void testFirstSelfTest() throws Exception {
+    Machine machine = new Machine();
+    CudaDevices devices = new CudaDevices(machine);
+    for (String some : List.of("all", "1")) {
+      machine.gate = new CountDownLatch(1);
+      Thread.currentThread().interrupt(); // so that nothing waits for the test
+      try (SearchExecutor executor =
+          devices.open(
+              settings(some), damaged, HostMemoryAccount.UNLIMITED, Workers.callingThread())) {
+        assertTrue(Thread.interrupted());
+        try {
+          if (some.equals("all")) {
+            awaitUsable(devices, executor, 1);
+            assertNull(devices.stats(executor, GpuMode.AUTO).reason());
+          } else {
+            GpuStats stats = devices.stats(executor, GpuMode.AUTO);
+            assertEquals("the self-test is running", stats.reason());
+            assertEquals(GpuStats.State.TESTING, stats.now());
+          }
+        } finally {
+          machine.gate.countDown();
+        }
+        awaitUsable(devices, executor, devices.devices(executor).size());
+        assertEquals(GpuStats.State.READY, devices.stats(executor, GpuMode.AUTO).now());
+      }
+    }
+    devices.close();
+  }
+
+  private static void awaitUsable(CudaDevices devices, SearchExecutor executor, int count)
+      throws InterruptedException {
+    while (devices.devices(executor).stream().filter(each -> each.statistics().usable()).count()
+        < count) {
+      Thread.sleep(1);
+    }
   }
 
   public void testOneOfSeveral() throws Exception {

@@ -14,27 +14,12 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.core.TimeValue;
 import org.junit.BeforeClass;
 
 public class GpuSettingsTests extends LuceneTestCase {
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
-  }
-
-  public void testDefaults() {
-    GpuSettings settings = GpuSettings.of(Settings.EMPTY);
-    assertEquals(GpuMode.AUTO, settings.mode());
-    assertEquals(List.of("0"), settings.devices());
-    assertEquals(MemoryLimit.DEFAULT_DEVICE, settings.memoryLimit());
-    assertEquals(MemoryLimit.DEFAULT_PAGE_CACHE, settings.pageCacheLimit());
-    assertEquals(Placement.ALL, settings.placements());
-    assertEquals(16_384, settings.maxBatch());
-    assertEquals(TimeValue.ZERO, settings.linger());
-    assertTrue(settings.segmentsAhead());
-    assertFalse(settings.waitForUpload());
-    assertEquals(PlanMode.AUTO, settings.plan());
   }
 
   public void testEverySettingIsRead() {
@@ -62,15 +47,6 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertFalse(settings.segmentsAhead());
     assertTrue(settings.waitForUpload());
     assertEquals(PlanMode.EXACT, settings.plan());
-  }
-
-  public void testEveryModeAndPlacementHasAName() {
-    for (GpuMode mode : GpuMode.values()) {
-      assertEquals(mode, of("vamana.gpu.enabled", mode.settingName()).mode());
-    }
-    for (PlanMode plan : PlanMode.values()) {
-      assertEquals(plan, of("vamana.gpu.plan", plan.settingName()).plan());
-    }
   }
 
   public void testPlaceAndPrecision() {

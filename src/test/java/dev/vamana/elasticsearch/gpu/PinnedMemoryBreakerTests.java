@@ -10,7 +10,6 @@ import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.settings.ClusterSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.indices.breaker.BreakerSettings;
 import org.elasticsearch.indices.breaker.CircuitBreakerMetrics;
 import org.elasticsearch.indices.breaker.HierarchyCircuitBreakerService;
 import org.junit.BeforeClass;
@@ -41,25 +40,6 @@ public class PinnedMemoryBreakerTests extends LuceneTestCase {
     account.follow(cluster);
   }
 
-  public void testSettings() {
-    BreakerSettings defaults = PinnedMemoryBreaker.settings(Settings.EMPTY);
-    assertEquals("vamana", defaults.getName());
-    assertEquals(CircuitBreaker.Type.MEMORY, defaults.getType());
-    assertEquals(1.0, defaults.getOverhead(), 0);
-    double share = (double) defaults.getLimit() / Runtime.getRuntime().maxMemory();
-    assertEquals(0.3, share, 0.01);
-    for (String wrong : List.of("much", "-2b", "120%")) {
-      IllegalArgumentException e =
-          expectThrows(
-              IllegalArgumentException.class,
-              () ->
-                  PinnedMemoryBreaker.settings(
-                      Settings.builder().put("vamana.breaker.limit", wrong).build()));
-      assertTrue(e.toString(), e.getMessage().contains("[" + wrong + "]"));
-      assertTrue(e.toString(), e.getMessage().contains("[vamana.breaker.limit]"));
-    }
-  }
-
   public void testCountsAndRefuses() {
     start(Settings.builder().put("vamana.breaker.limit", "100b").build());
     assertTrue(account.reserve(60));
@@ -88,11 +68,6 @@ public class PinnedMemoryBreakerTests extends LuceneTestCase {
 
   private void change(String key, String value) {
     cluster.applySettings(changes.put(key, value).build());
-  }
-
-  public void testNothingIsRefusedBeforeThereIsABreaker() {
-    assertTrue(account.reserve(1L << 40));
-    account.release(1L << 40);
   }
 
   /** Threads that take and give back never see more than the limit, and leave nothing. */

@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.index;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -17,20 +16,6 @@ public class BuildMemoryLimitTests extends LuceneTestCase {
 
   private static Settings settings(String limit) {
     return Settings.builder().put("vamana.build.memory.limit", limit).build();
-  }
-
-  public void testSettings() {
-    double share =
-        (double) new BuildMemory(Settings.EMPTY).budget().limit()
-            / Runtime.getRuntime().maxMemory();
-    assertEquals(0.5, share, 0.01);
-    assertEquals(0, new BuildMemory(settings("0b")).budget().limit());
-    for (String wrong : List.of("much", "-2b", "120%")) {
-      IllegalArgumentException e =
-          expectThrows(IllegalArgumentException.class, () -> new BuildMemory(settings(wrong)));
-      assertTrue(e.toString(), e.getMessage().contains("[" + wrong + "]"));
-      assertTrue(e.toString(), e.getMessage().contains("[vamana.build.memory.limit]"));
-    }
   }
 
   public void testStatsFollowTheSetting() {

@@ -1,11 +1,7 @@
 package dev.vamana.elasticsearch.index;
 
-import dev.vamana.codec.IndexType;
-import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.ServerClasses;
-import dev.vamana.ivf.CodeKind;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -65,57 +61,6 @@ public class ReformattingTests extends LuceneTestCase {
       write(dir, vamana, writer -> add(writer, 3));
       assertEquals(List.of("flat=" + STOCK, "graph=" + VamanaVectorsFormat.NAME), formats(dir));
       assertNearest(dir, 3);
-    }
-  }
-
-  public void testForcedMergeIsTheWayInEvenForOneSegment() throws IOException {
-    int segments = random().nextInt(1, 5);
-    try (Directory dir = newDirectory()) {
-      for (int i = 0; i < segments; i++) {
-        write(dir, VectorFieldFormats.stock(), writer -> add(writer, 4));
-      }
-      assertFalse(formats(dir).contains("graph=" + VamanaVectorsFormat.NAME));
-      assertFalse(allNameOurFormat(dir));
-      forceMerge(dir, vamana);
-      assertTrue(allNameOurFormat(dir));
-      assertEquals(List.of("flat=" + STOCK, "graph=" + VamanaVectorsFormat.NAME), formats(dir));
-      assertNearest(dir, 4 * segments);
-    }
-  }
-
-  public void testForcedMergeIsTheWayOutEvenForOneSegment() throws IOException {
-    int segments = random().nextInt(1, 5);
-    try (Directory dir = newDirectory()) {
-      for (int i = 0; i < segments; i++) {
-        write(dir, vamana, writer -> add(writer, 4));
-      }
-      assertTrue(allNameOurFormat(dir));
-      forceMerge(dir, VectorFieldFormats.stock());
-      assertFalse(allNameOurFormat(dir));
-      assertEquals(List.of("flat=" + STOCK, "graph=" + STOCK), formats(dir));
-      assertNearest(dir, 4 * segments);
-    }
-  }
-
-  /** A graph is replaced by lists, and lists by a graph, once. */
-  public void testForcedMergeChangesTheTypeEvenOfOneSegment() throws IOException {
-    VectorFieldFormats lists =
-        formats(
-            new VamanaVectorsFormat(
-                VamanaParameters.DEFAULT.withType(IndexType.IVF, CodeKind.DEFAULT),
-                Workers.callingThread()));
-    try (Directory dir = newDirectory()) {
-      write(dir, vamana, writer -> add(writer, 4));
-      String graph = names(dir);
-      forceMerge(dir, lists);
-      String listed = names(dir);
-      assertNotEquals(graph, listed);
-      forceMerge(dir, lists);
-      assertEquals(listed, names(dir));
-      forceMerge(dir, vamana);
-      assertNotEquals(listed, names(dir));
-      assertTrue(allNameOurFormat(dir));
-      assertNearest(dir, 4);
     }
   }
 
@@ -259,14 +204,6 @@ public class ReformattingTests extends LuceneTestCase {
         names.add(((SegmentReader) leaf.reader()).getSegmentName());
       }
       return String.join(" ", names);
-    }
-  }
-
-  private static boolean allNameOurFormat(Directory dir) throws IOException {
-    try (DirectoryReader reader = DirectoryReader.open(dir)) {
-      return reader.leaves().stream()
-          .map(leaf -> ((SegmentReader) leaf.reader()).getSegmentInfo().info)
-          .allMatch(info -> info.getAttribute(VamanaVectorsFormat.NAME) != null);
     }
   }
 

@@ -16,25 +16,16 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Set;
-import java.util.stream.Collectors;
 import org.apache.lucene.tests.util.LuceneTestCase;
-import org.elasticsearch.common.settings.IndexScopedSettings;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
-import org.elasticsearch.threadpool.ExecutorBuilder;
 import org.junit.BeforeClass;
 
 public class VamanaSettingsTests extends LuceneTestCase {
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
-  }
-
-  public void testDefaultsAreTheFormatsDefaults() {
-    assertEquals(VamanaParameters.DEFAULT, VamanaSettings.parameters(Settings.EMPTY));
-    assertFalse(VamanaSettings.ENABLED.get(Settings.EMPTY));
   }
 
   public void testEveryParameterIsRead() {
@@ -188,36 +179,6 @@ public class VamanaSettingsTests extends LuceneTestCase {
         assertFalse(setting.getKey(), setting.isFinal());
         assertFalse(setting.getKey(), setting.getProperties().contains(Property.PrivateIndex));
       }
-    }
-  }
-
-  public void testSettingsCanBeRegistered() {
-    Set<Setting<?>> index =
-        VamanaPlugin.SETTINGS.stream().filter(Setting::hasIndexScope).collect(Collectors.toSet());
-    IndexScopedSettings scoped = new IndexScopedSettings(Settings.EMPTY, index);
-    scoped.validate(Settings.builder().put("index.vamana.enabled", true).build(), true);
-  }
-
-  public void testBuildsTakeHalfOfTheProcessors() {
-    for (int processors = 1;
-        processors <= Runtime.getRuntime().availableProcessors();
-        processors++) {
-      Settings settings = Settings.builder().put("node.processors", processors).build();
-      assertEquals((processors + 1) / 2, (int) VamanaSettings.BUILD_THREADS.get(settings));
-    }
-  }
-
-  public void testThePluginBringsItsPools() {
-    Settings settings = Settings.builder().put("vamana.build.threads", 1).build();
-    try (VamanaPlugin plugin = new VamanaPlugin(settings)) {
-      assertEquals(3, plugin.getExecutorBuilders(settings).size());
-      ExecutorBuilder<?> builder = plugin.getExecutorBuilders(settings).get(0);
-      assertTrue(
-          builder.getRegisteredSettings().stream()
-              .anyMatch(s -> s.getKey().equals("thread_pool.vamana_build.max")));
-      assertEquals(VamanaPlugin.SETTINGS, plugin.getSettings());
-    } catch (java.io.IOException e) {
-      throw new AssertionError(e);
     }
   }
 }

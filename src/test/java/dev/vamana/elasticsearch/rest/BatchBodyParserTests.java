@@ -55,27 +55,6 @@ public class BatchBodyParserTests extends LuceneTestCase {
     assertNull(request.validate());
   }
 
-  public void testWhatIsNotGivenHasTheDefaultsOfTheKnnSection() throws IOException {
-    BatchSearchRequest request = Bodies.parse("{\"field\": \"v\", \"query_vectors\": [[1]]}");
-    assertEquals(10, request.k());
-    assertEquals(15, request.numCandidates());
-    assertNull(request.similarity());
-    assertEquals(List.of(), request.filters());
-    assertNull(request.fetch().source());
-    assertFalse(request.fetch().idsOnly());
-  }
-
-  public void testOneFilterAndColumns() throws IOException {
-    BatchSearchRequest request =
-        Bodies.parse(
-            """
-            {"format": "columns", "filter": {"term": {"year": 1}}, "query_vectors": [[1], [2]],
-             "field": "v"}
-            """);
-    assertEquals(List.of(new TermQueryBuilder("year", 1)), request.filters());
-    assertTrue(request.fetch().idsOnly());
-  }
-
   /** As in the {@code knn} section of a search, filters of an array must all match. */
   public void testFiltersThatMustAllMatch() throws IOException {
     TermQueryBuilder year = new TermQueryBuilder("year", 1);

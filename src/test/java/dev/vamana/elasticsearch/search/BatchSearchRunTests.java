@@ -1,6 +1,7 @@
 package dev.vamana.elasticsearch.search;
 
 import static org.junit.Assert.assertEquals;
+import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertTrue;
 
@@ -11,9 +12,12 @@ import java.util.Map;
 import java.util.Set;
 import org.elasticsearch.ExceptionsHelper;
 import org.elasticsearch.action.search.SearchPhaseExecutionException;
+import org.elasticsearch.action.search.ShardSearchFailure;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.common.breaker.CircuitBreakingException;
 import org.elasticsearch.rest.RestStatus;
+import org.elasticsearch.search.SearchContextMissingException;
+import org.elasticsearch.search.internal.ShardSearchContextId;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
@@ -24,18 +28,6 @@ public class BatchSearchRunTests {
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
-  }
-
-  /** The readers are closed, and no document is fetched. */
-  @Test
-  public void testFieldThatNoIndexHas() {
-    copies.mapped = false;
-    copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
-    assertEquals(RestStatus.BAD_REQUEST, ExceptionsHelper.status(copies.failure));
-    String message = copies.failure.getMessage();
-    assertTrue(message, message.contains("[v]"));
-    assertTrue(message, message.contains("[index]"));
-    assertEquals(Map.of(), copies.open);
   }
 
   /** Of the nodes, only those are asked for documents that have some; the readers are closed. */
@@ -114,13 +106,6 @@ public class BatchSearchRunTests {
     assertEquals(0, breaker.getUsed());
   }
 
-  @Test
-  public void testTookIsTheTimeOfTheClock() {
-    copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
-    assertEquals(22, copies.response.took().millis());
-    copies.response.decRef();
-  }
-
   /** Whichever charge it is that trips: 429, every copy asked once, and nothing left behind. */
   @Test
   public void testBreakerTripsOnTheCoordinatingNode() {
@@ -147,6 +132,38 @@ public class BatchSearchRunTests {
       }
       assertTrue("refused " + refused, refused > 10);
     }
+  }
+
+  /**
+   * A copy that is lost between its hits and their documents fails its shard, and only this one.
+   */
+  @Test
+  public void testCopyThatIsLost() {
+    copies.lost.put(
+        TestCopies.node(1, 0),
+        new SearchContextMissingException(new ShardSearchContextId("session", 1)));
+    for (boolean idsOnly : new boolean[] {true, false}) {
+      CircuitBreaker breaker = RequestBreaker.withLimit(Long.MAX_VALUE);
+      copies.run(breaker, idsOnly);
+      assertEquals(TestCopies.SHARDS, copies.asked.size());
+      assertEquals(Map.of(), copies.open);
+      ShardSearchFailure[] failures = copies.response.shards().failures();
+      assertEquals(1, failures.length);
+      assertEquals(TestCopies.node(1, 0), failures[0].shard().getNodeId());
+      assertEquals(TestCopies.SHARDS - 1, copies.response.shards().successful());
+      if (copies.response.hits() instanceof ColumnarHits columns) {
+        assertTrue(columns.ids().length > 0);
+        for (String id : columns.ids()) {
+          assertFalse(id, id.startsWith(TestCopies.node(1, 0)));
+        }
+      }
+      copies.response.decRef();
+      assertEquals(0, breaker.getUsed());
+    }
+    copies.allowPartial = false;
+    copies.run(RequestBreaker.withLimit(Long.MAX_VALUE), true);
+    assertTrue(copies.failure.toString(), copies.failure instanceof SearchPhaseExecutionException);
+    assertEquals(Map.of(), copies.open);
   }
 
   /** A copy that is out of memory is not the only one: the next node may have some. */

@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch.search;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 
 import com.carrotsearch.randomizedtesting.RandomizedTest;
 import dev.vamana.elasticsearch.ServerClasses;
@@ -11,20 +10,9 @@ import java.util.List;
 import java.util.Map;
 import java.util.Set;
 import java.util.stream.IntStream;
-import org.apache.lucene.search.TotalHits;
-import org.elasticsearch.action.search.ShardSearchFailure;
-import org.elasticsearch.common.Strings;
-import org.elasticsearch.common.bytes.BytesArray;
 import org.elasticsearch.common.bytes.BytesReference;
 import org.elasticsearch.common.io.stream.BytesStreamOutput;
-import org.elasticsearch.common.xcontent.ChunkedToXContentObject;
 import org.elasticsearch.common.xcontent.XContentHelper;
-import org.elasticsearch.core.TimeValue;
-import org.elasticsearch.index.shard.ShardId;
-import org.elasticsearch.rest.RestStatus;
-import org.elasticsearch.search.SearchHit;
-import org.elasticsearch.search.SearchHits;
-import org.elasticsearch.search.SearchShardTarget;
 import org.elasticsearch.xcontent.ToXContent;
 import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.XContentType;
@@ -133,13 +121,6 @@ public class ColumnarHitsTests extends RandomizedTest {
   }
 
   @Test
-  public void testFilterPath() throws IOException {
-    ColumnarHits hits = hits(randomBoolean(), true);
-    assertEquals(
-        Map.of("ids", ids), written(hits, XContentType.JSON, Set.of("ids", "scores.x"), false));
-  }
-
-  @Test
   public void testScoresThatAreNotFinite() throws IOException {
     ColumnarHits hits =
         new ColumnarHits(
@@ -147,72 +128,5 @@ public class ColumnarHitsTests extends RandomizedTest {
     assertEquals(
         List.of(List.of("NaN", 0.25)),
         written(hits, XContentType.JSON, Set.of(), false).get("scores"));
-  }
-
-  @Test
-  public void testResponses() throws IOException {
-    SearchShardTarget target = new SearchShardTarget("node", new ShardId("i", "uuid", 0), null);
-    SearchHit hit = SearchHit.unpooled(3, "x");
-    hit.score(0.5f);
-    hit.shard(target);
-    hit.sourceRef(new BytesArray("{\"a\":1}"));
-    SearchHits some =
-        new SearchHits(new SearchHit[] {hit}, new TotalHits(1, TotalHits.Relation.EQUAL_TO), 0.5f);
-    SearchHits none =
-        new SearchHits(new SearchHit[0], new TotalHits(0, TotalHits.Relation.EQUAL_TO), Float.NaN);
-    ShardSearchFailure failure =
-        new ShardSearchFailure(new IllegalArgumentException("bad"), target);
-    assertSameText(
-        """
-        {"took":12,"timed_out":true,"_shards":{"total":3,"successful":2,"skipped":0,"failed":1,\
-        "failures":[{"shard":0,"index":"i","node":"node","reason":{"type":\
-        "illegal_argument_exception","reason":"bad"}}]},"responses":[{"hits":{"total":{"value":1,\
-        "relation":"eq"},"max_score":0.5,"hits":[{"_index":"i","_id":"x","_score":0.5,"_source":\
-        {"a":1}}]}},{"hits":{"total":{"value":0,"relation":"eq"},"max_score":null,"hits":[]}}]}\
-        """,
-        new StandardHits(List.of(some, none)),
-        failure);
-    ColumnarHits columns =
-        new ColumnarHits(
-            new int[] {2, 2, 3},
-            new String[] {"x", "y", "z"},
-            new float[] {3f, 2f, 1f},
-            new String[] {"i", "j"},
-            new int[] {0, 1, 0});
-    assertSameText(
-        """
-        {"took":12,"timed_out":true,"_shards":{"total":3,"successful":3,"skipped":0,"failed":0},\
-        "ids":[["x","y"],[],["z"]],"scores":[[3.0,2.0],[],[1.0]],\
-        "_index":[["i","j"],[],["i"]]}\
-        """,
-        columns);
-    assertSameText(
-        """
-        {"took":12,"timed_out":true,"_shards":{"total":3,"successful":3,"skipped":0,"failed":0},\
-        "ids":[["x"]],"scores":[[3.0]]}\
-        """,
-        new ColumnarHits(new int[] {1}, new String[] {"x"}, new float[] {3f}, null, null));
-  }
-
-  private static void assertSameText(
-      String expected, BatchHits hits, ShardSearchFailure... failures) throws IOException {
-    List<String> released = new ArrayList<>();
-    BatchSearchResponse sent =
-        new BatchSearchResponse(
-            TimeValue.timeValueMillis(12),
-            true,
-            new BatchSearchResponse.Shards(3, 3 - failures.length, 0, failures),
-            hits,
-            null,
-            () -> released.add("breaker"));
-    assertEquals(expected, text(sent));
-    assertEquals(RestStatus.OK, sent.status());
-    sent.decRef();
-    assertFalse(sent.hasReferences());
-    assertEquals(List.of("breaker"), released);
-  }
-
-  private static String text(BatchSearchResponse response) {
-    return Strings.toString(ChunkedToXContentObject.wrapAsToXContentObject(response));
   }
 }

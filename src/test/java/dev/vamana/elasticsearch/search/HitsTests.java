@@ -1,6 +1,5 @@
 package dev.vamana.elasticsearch.search;
 
-import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertThrows;
 
@@ -118,20 +117,6 @@ public class HitsTests {
         assertEquals(expected[i].score, merged.scores()[at], 0);
       }
     }
-  }
-
-  @Test
-  public void testDocumentsOfAShard() {
-    Hits merged =
-        new Hits(
-            new int[] {2, 5},
-            new int[] {0, 1, 0, 0, 1},
-            new int[] {9, 4, 2, 9, 1},
-            new float[] {5, 4, 3, 2, 1});
-    List<DistinctDocs> docs = merged.distinctDocs(3);
-    assertArrayEquals(new int[] {2, 9}, docs.get(0).docs());
-    assertArrayEquals(new int[] {1, 4}, docs.get(1).docs());
-    assertArrayEquals(new int[0], docs.get(2).docs());
   }
 
   /** Such as by a cancelled task. */

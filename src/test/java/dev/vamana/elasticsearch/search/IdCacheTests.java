@@ -21,7 +21,6 @@ import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.Term;
 import org.apache.lucene.store.Directory;
 import org.apache.lucene.tests.util.LuceneTestCase;
-import org.apache.lucene.util.BytesRef;
 import org.elasticsearch.common.breaker.CircuitBreaker;
 import org.elasticsearch.index.mapper.IdFieldMapper;
 import org.elasticsearch.index.mapper.Uid;
@@ -127,50 +126,6 @@ public class IdCacheTests extends LuceneTestCase {
           assertEquals(ids.ramBytesUsed(), reserved.get());
         }
       }
-    }
-  }
-
-  public void testDocumentsWithoutAnId() throws IOException {
-    try (Directory directory = newDirectory()) {
-      try (IndexWriter writer = new IndexWriter(directory, new IndexWriterConfig())) {
-        writer.addDocument(new Document());
-        Document document = new Document();
-        document.add(new StringField(IdFieldMapper.NAME, new BytesRef(), Field.Store.YES));
-        writer.addDocument(document);
-      }
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        SegmentIds ids = SegmentIds.read(reader.leaves().get(0).reader(), bytes -> true);
-        assertNull(ids.get(0));
-      }
-    }
-  }
-
-  public void testReadsWholeSegmentsThatAreAskedOften() throws IOException {
-    CircuitBreaker breaker = RequestBreaker.withLimit(ROOM);
-    IdCache cache = cache(ROOM, breaker);
-    try (Directory directory = newDirectory()) {
-      List<List<String>> written = write(directory, 500, 160);
-      try (DirectoryReader reader = DirectoryReader.open(directory)) {
-        LeafReader large = reader.leaves().get(0).reader();
-        LeafReader small = reader.leaves().get(1).reader();
-        assertNull(cache.get(large, 10));
-        assertNull(cache.get(small, 10));
-        assertTrue("too few were read", tasks.isEmpty());
-        assertNull(cache.get(small, 10));
-        assertNull("reading has not begun", cache.get(small, 1_000));
-        assertEquals("it is read once", 1, tasks.size());
-        runTasks();
-        assertIds(written.get(1), cache.get(small, 1));
-        assertNull(cache.get(large, 1));
-        assertEquals(cache.get(small, 1).ramBytesUsed(), breaker.getUsed());
-        assertEquals(Long.valueOf(breaker.getUsed()), cache.stats().get("used"));
-        assertEquals(Long.valueOf(ROOM), cache.stats().get("limit"));
-        cache.get(large, 1_000);
-        runTasks();
-        assertIds(written.get(0), cache.get(large, 1));
-      }
-      assertEquals("a closed segment gives its memory back", 0, breaker.getUsed());
-      assertEquals(Long.valueOf(0), cache.stats().get("used"));
     }
   }
 

@@ -15,7 +15,6 @@ import java.util.Set;
 import java.util.concurrent.atomic.AtomicLong;
 import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.Consumer;
-import java.util.function.Function;
 import java.util.stream.IntStream;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.action.OriginalIndices;
@@ -66,14 +65,6 @@ final class TestCopies implements BatchSearchRun.Nodes {
 
   /** Called with each copy that is asked for hits. */
   Consumer<String> onQuery = node -> {};
-
-  /** Called for each fetch before it is answered. */
-  Runnable onFetch = () -> {};
-
-  /** Makes the task of a request. */
-  Function<BatchSearchRequest, BatchSearchTask> newTask =
-      request ->
-          (BatchSearchTask) request.createTask(1, "type", "action", TaskId.EMPTY_TASK_ID, Map.of());
 
   /** The nodes whose copies have no hits. */
   final Set<String> poor = new HashSet<>();
@@ -179,7 +170,6 @@ final class TestCopies implements BatchSearchRun.Nodes {
     String copy = open.get(request.reader());
     assertTrue("fetched from a closed reader", copy != null && copy.startsWith(node));
     assertTrue("asked for no documents", request.docs().length > 0);
-    onFetch.run();
     fetchedFrom.add(copy);
     if (lost.containsKey(copy)) {
       listener.onFailure(lost.get(copy));
@@ -234,7 +224,10 @@ final class TestCopies implements BatchSearchRun.Nodes {
     fetchedFrom.clear();
     response = null;
     failure = null;
-    task = newTask.apply(new BatchSearchRequest());
+    task =
+        (BatchSearchTask)
+            new BatchSearchRequest()
+                .createTask(1, "type", "action", TaskId.EMPTY_TASK_ID, Map.of());
     new BatchSearchRun(
             this,
             new Elapsed(nanos::get),

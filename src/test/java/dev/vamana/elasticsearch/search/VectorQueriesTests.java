@@ -185,9 +185,4 @@ public class VectorQueriesTests extends LuceneTestCase {
       }
     }
   }
-
-  public void testAliasOfAField() throws IOException {
-    ESKnnFloatVectorQuery query = (ESKnnFloatVectorQuery) queries(false, "va").of(0);
-    assertEquals("v", query.getField());
-  }
 }

@@ -256,17 +256,6 @@ public class VectorSearchTests extends LuceneTestCase {
     }
   }
 
-  public void testOneAtATime() throws IOException {
-    ShardQuery query = query(500, 7, 20, filters(500, 3));
-    CircuitBreaker breaker = RequestBreaker.withLimit(1L << 30);
-    try (BreakerCharge charge = new BreakerCharge(breaker)) {
-      Hits hits = search(query, charge);
-      assertEquals(hits.ramBytesUsed(), breaker.getUsed());
-      assertHits(query, hits);
-    }
-    assertEquals(0, breaker.getUsed());
-  }
-
   /** A batch that does not fit is refused before the executor is called, and releases all bytes. */
   public void testTooLarge() throws IOException {
     int vectors = 4_000;

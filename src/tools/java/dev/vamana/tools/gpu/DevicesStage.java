@@ -131,7 +131,8 @@ final class DevicesStage implements Stage {
             .withPlacement(placement)
             .withLimits(Gpu.MOST_MEMORY, PAGES)
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
-    GpuOptions options = GpuOptions.DEFAULT.withSelfTest(0).withPlans(Gpu.WALKS);
+    GpuOptions options =
+        GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0)).withPlans(Gpu.WALKS);
     return DevicesExecutor.open(
         count,
         (ordinal, changed) ->

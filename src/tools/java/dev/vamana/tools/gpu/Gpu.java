@@ -96,11 +96,14 @@ public final class Gpu implements Closeable {
                 .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200)),
             GpuOptions.DEFAULT
                 .withWorkers(new Workers(threads, processors))
-                .withSelfTest(0)
+                .withTimes(times -> times.selfTest(0))
                 .withBatches(batches)
                 .withPlans(plans)
-                .withLeastGraph(GpuOptions.LEAST_GRAPH)
-                .withRetry(TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2)),
+                .withLeast(GpuOptions.LEAST_TRAINING, GpuOptions.LEAST_GRAPH)
+                .withTimes(
+                    times ->
+                        times.retry(
+                            TimeUnit.MILLISECONDS.toNanos(200), TimeUnit.SECONDS.toNanos(2))),
             new Told());
   }
 

@@ -68,7 +68,17 @@ public final class NodeHome {
    * @throws IOException if files cannot be read or written
    */
   public static NodeHome assemble(Path wanted, Path pluginZip) throws IOException {
-    Path parts = Path.of(System.getProperty(PARTS_PROPERTY, "target/node-parts"));
+    return assemble(
+        Path.of(System.getProperty(PARTS_PROPERTY, "target/node-parts")), wanted, pluginZip);
+  }
+
+  /**
+   * Assembles a home from other jars than those of {@value #PARTS_PROPERTY}.
+   *
+   * @param parts folder of the jars
+   * @see #assemble(Path, Path)
+   */
+  public static NodeHome assemble(Path parts, Path wanted, Path pluginZip) throws IOException {
     if (Files.isDirectory(parts.resolve("lib")) == false) {
       throw new IllegalStateException(
           "no jars to assemble a node from in "

@@ -12,7 +12,8 @@ import java.util.SortedMap;
  *
  * @param enabled value of the setting {@code vamana.gpu.enabled}
  * @param now state of the GPU
- * @param reason why the GPU, or one of several, does not answer searches; null if it does
+ * @param reason why the GPU does not answer searches, or which of several have failed; null if
+ *     there is none
  * @param counters the executor's groups of counters, by name; empty without an executor
  */
 public record GpuStats(
@@ -26,6 +27,8 @@ public record GpuStats(
     UNAVAILABLE,
     /** The GPU answers searches. */
     READY,
+    /** The GPU tests itself for the first time; the CPU answers meanwhile. */
+    TESTING,
     /** The GPU has failed; the CPU answers until the next attempt succeeds. */
     FAILED
   }

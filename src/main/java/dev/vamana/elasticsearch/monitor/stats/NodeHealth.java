@@ -41,9 +41,12 @@ public final class NodeHealth {
    */
   public List<Trouble> troubles(GpuStats gpu, Map<String, Object> recall) {
     List<Trouble> all = new ArrayList<>(damaged.troubles());
-    if (gpu.reason() != null && gpu.now() != GpuStats.State.OFF) {
-      boolean never = gpu.now() == GpuStats.State.UNAVAILABLE;
-      all.add(new Trouble(never ? Kind.GPU_UNAVAILABLE : Kind.GPU_LOST, GPU, gpu.reason()));
+    if (gpu.reason() != null) {
+      switch (gpu.now()) {
+        case UNAVAILABLE -> all.add(new Trouble(Kind.GPU_UNAVAILABLE, GPU, gpu.reason()));
+        case READY, FAILED -> all.add(new Trouble(Kind.GPU_LOST, GPU, gpu.reason()));
+        case OFF, TESTING -> {}
+      }
     }
     addMemory(gpu, all);
     for (Map<?, ?> row : NodeFigures.list(recall.get("searches"))) {

@@ -3,9 +3,7 @@ package dev.vamana.elasticsearch.codebook.sample;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import java.util.HashSet;
 import java.util.List;
-import java.util.Set;
 import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
 import org.junit.Test;
 
@@ -36,23 +34,6 @@ public class SampleTests {
     }
     for (int tenth : tenths) {
       assertTrue("count " + tenth, Math.abs(tenth - 2_560) < 5 * 47);
-    }
-  }
-
-  @Test
-  public void testHoldsAllUntilFull() {
-    Set<Float> values = new HashSet<>();
-    sorted(300, 280, 7).forEach(row -> values.add(row[0]));
-    assertEquals(280, values.size());
-    assertEquals(300, sorted(300, 1_000, 7).size());
-  }
-
-  @Test
-  public void testTheSeedDecides() {
-    List<float[]> once = sorted(256, 1_000, 11);
-    List<float[]> again = sorted(256, 1_000, 11);
-    for (int i = 0; i < 256; i++) {
-      assertEquals(once.get(i)[0], again.get(i)[0], 0f);
     }
   }
 }

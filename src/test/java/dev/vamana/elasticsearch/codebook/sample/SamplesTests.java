@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch.codebook.sample;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertNotNull;
 import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
@@ -121,46 +120,6 @@ public class SamplesTests {
     samples.close();
     assertEquals(0, breaker.getUsed());
     assertNull(samples.wanted("a"));
-  }
-
-  @Test
-  public void testSamplesFollowThePipelines() {
-    Samples samples = samples(1 << 20);
-    offer(samples, "a", 5);
-    offer(samples, "b", 5);
-    samples.feed(Map.of("a", OPTIONS, "b", options(4, 400)));
-    assertEquals(5, status(samples, "a").seen());
-    assertEquals(0, status(samples, "b").seen());
-    assertNull(samples.wanted("c"));
-    assertEquals(Map.of("a", OPTIONS, "b", options(4, 400)), samples.options());
-  }
-
-  @Test
-  public void testNothingIsWantedOnceReady() {
-    Samples samples = samples(1 << 20);
-    assertNotNull(samples.wanted("a"));
-    ready.add("a");
-    assertNull(samples.wanted("a"));
-    assertEquals(Set.of("b", "c"), samples.options().keySet());
-    assertEquals(2, samples.status().size());
-  }
-
-  @Test
-  public void testRanges() {
-    for (int[] wrong : new int[][] {{0, 300}, {4_097, 300}, {4, 255}, {4, (1 << 20) + 1}}) {
-      assertThrows(IllegalArgumentException.class, () -> options(wrong[0], wrong[1]));
-    }
-    VectorSpace space = new VectorSpace(4, VectorSimilarity.COSINE);
-    for (int subspaces : new int[] {-1, 5}) {
-      IllegalArgumentException e =
-          assertThrows(
-              IllegalArgumentException.class,
-              () -> new SampleOptions(space, subspaces, 300, 1_000));
-      assertEquals(
-          "[subspaces] must be between [0] and [4], got [" + subspaces + "]", e.getMessage());
-    }
-    assertThrows(IllegalArgumentException.class, () -> new SampleOptions(space, 0, 300, 255));
-    assertThrows(IllegalArgumentException.class, () -> VectorSpace.similarity("COSINE"));
   }
 
   @Test

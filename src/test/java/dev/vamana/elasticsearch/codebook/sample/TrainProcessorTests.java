@@ -1,30 +1,20 @@
 package dev.vamana.elasticsearch.codebook.sample;
 
-import static org.junit.Assert.assertArrayEquals;
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNull;
-import static org.junit.Assert.assertSame;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.ServerClasses;
-import java.nio.ByteBuffer;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Base64;
 import java.util.HashMap;
 import java.util.HashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
-import org.elasticsearch.ElasticsearchException;
 import org.elasticsearch.cluster.ClusterName;
 import org.elasticsearch.cluster.ClusterState;
 import org.elasticsearch.cluster.metadata.Metadata;
 import org.elasticsearch.cluster.metadata.ProjectId;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
 import org.elasticsearch.index.VersionType;
-import org.elasticsearch.index.mapper.vectors.DenseVectorFieldMapper.VectorSimilarity;
 import org.elasticsearch.ingest.IngestDocument;
 import org.elasticsearch.ingest.IngestMetadata;
 import org.elasticsearch.ingest.PipelineConfiguration;
@@ -72,100 +62,6 @@ public class TrainProcessorTests {
     return samples.status().get(0);
   }
 
-  @Test
-  public void testDefaults() throws Exception {
-    Processor processor = processor("sample_size", null);
-    SampleOptions options = samples.options().get("c");
-    assertEquals(VectorSimilarity.COSINE, options.space().similarity());
-    assertEquals(65_536, options.sampleSize());
-    assertEquals(262_144, options.minDocuments());
-    assertEquals(0, options.subspaces());
-    assertEquals("vamana_train", processor.getType());
-    assertEquals("tag", processor.getTag());
-    assertEquals("what for", processor.getDescription());
-    assertEquals(1_200, TrainProcessor.Options.read("tag", config()).sample().minDocuments());
-  }
-
-  @Test
-  public void testUnknownOptionsAreLeftForTheServerToRefuse() throws Exception {
-    Map<String, Object> config = config("size", 3);
-    TrainProcessor.Options.read("tag", config);
-    assertEquals(Set.of("size"), config.keySet());
-  }
-
-  @Test
-  public void testWrongOptionsAreNamed() throws Exception {
-    for (Object[] wrong :
-        new Object[][] {
-          {"field", null},
-          {"codebook", null},
-          {"dims", null},
-          {"dims", 0},
-          {"dims", "x"},
-          {"similarity", "none"},
-          {"subspaces", 3},
-          {"sample_size", 1},
-          {"min_documents", -1},
-          {"codebook", "A"},
-        }) {
-      ElasticsearchException e = assertThrows(ElasticsearchException.class, () -> processor(wrong));
-      String named = "codebook".equals(wrong[0]) ? "codebook" : "[" + wrong[0] + "] ";
-      assertTrue(e.getMessage(), e.getMessage().contains(named));
-    }
-  }
-
-  @Test
-  public void testDocumentsPassUntouched() throws Exception {
-    Processor processor = processor();
-    List<Object> values = new ArrayList<>();
-    values.add(Map.of("v", List.of(3, 4)));
-    values.add(Map.of("v", List.of(3, 4, 5)));
-    values.add(Map.of("v", List.of(Double.NaN, 1)));
-    values.add(Map.of("v", List.of("3", "4")));
-    values.add(Map.of());
-    values.add("no object");
-    values.add(null);
-    for (Object value : values) {
-      IngestDocument document = document(value);
-      IngestDocument before = new IngestDocument(document);
-      assertSame(document, processor.execute(document));
-      assertEquals(before.getSource(), document.getSource());
-    }
-    assertEquals(1, status().seen());
-    assertEquals(6, status().rejected());
-    float[] row = samples.wanted("c").rows().get(0);
-    assertEquals(0.6f, row[0], 1e-6f);
-    assertEquals(0.8f, row[1], 1e-6f);
-  }
-
-  @Test
-  public void testForms() {
-    float[] vector = {1.5f, -2f, 3f};
-    byte[] bytes = ByteBuffer.allocate(12).putFloat(1.5f).putFloat(-2f).putFloat(3f).array();
-    assertArrayEquals(vector, TrainProcessor.vector(List.of(1.5, -2, 3L), 3), 0f);
-    String text = Base64.getEncoder().encodeToString(bytes);
-    assertArrayEquals(vector, TrainProcessor.vector(text, 3), 0f);
-    assertArrayEquals(vector, TrainProcessor.vector(bytes, 3), 0f);
-    assertNull(TrainProcessor.vector(bytes, 4));
-    for (Object value :
-        Arrays.asList(
-            List.of(1, 2),
-            List.of(1, 2, 3, 4),
-            List.of(),
-            List.of("1", "2", "3"),
-            Arrays.asList(1, 2, null),
-            List.of(List.of(1, 2, 3)),
-            "",
-            "3f",
-            "not Base64!",
-            Map.of("x", 1),
-            1.5,
-            true,
-            null)) {
-      assertNull(String.valueOf(value), TrainProcessor.vector(value, 3));
-    }
-  }
-
   /** The limit has room for 10 vectors. */
   @Test
   public void testVectorsWithoutMemoryAreCounted() throws Exception {
@@ -178,25 +74,6 @@ public class TrainProcessorTests {
     }
     assertEquals(10, small.status().get(0).held());
     assertEquals(5, small.status().get(0).missed());
-  }
-
-  @Test
-  public void testOtherOptionsAreCountedAndNotMixed() throws Exception {
-    Processor other = processor("dims", 3);
-    processor("dims", 2);
-    other.execute(document(Map.of("v", List.of(3, 4, 5))));
-    assertEquals(0, status().seen());
-    assertEquals(1, status().rejected());
-  }
-
-  @Test
-  public void testNothingIsSampledOnceReady() throws Exception {
-    Processor processor = processor();
-    ready.add("c");
-    processor.execute(document(Map.of("v", List.of(3, 4))));
-    assertEquals(List.of(), samples.status());
-    ready.clear();
-    assertEquals(0, status().seen());
   }
 
   /** Mostly equal vectors of sorted documents: documents of the end are there in proportion. */

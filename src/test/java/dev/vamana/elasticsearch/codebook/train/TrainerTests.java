@@ -153,13 +153,6 @@ public class TrainerTests extends LuceneTestCase {
     return found.actionGet();
   }
 
-  public void testTrains() {
-    assertEquals(1, train(1_000, () -> false).version());
-    assertEquals(1, stored().entry().version());
-    assertNotNull(stored().data());
-    assertEquals(2, train(300, () -> false).version());
-  }
-
   /** Somebody cancels the training at each of the moments at which it looks. */
   public void testCancelledTrainingStoresNothing() {
     AtomicInteger looks = new AtomicInteger();
@@ -183,13 +176,5 @@ public class TrainerTests extends LuceneTestCase {
     }
     assertEquals(2, train(256, () -> false).version());
     assertFalse(stored().entry().failed());
-  }
-
-  public void testTooFewVectors() {
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> train(255, () -> false));
-    assertTrue(e.getMessage(), e.getMessage().contains("at least 256 vectors, but test gave 255"));
-    assertEquals(0, stored().entry().version());
-    assertEquals("failed", stored().entry().shown(false).get("state"));
   }
 }

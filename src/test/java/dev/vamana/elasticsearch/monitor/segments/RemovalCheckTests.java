@@ -90,22 +90,9 @@ public class RemovalCheckTests extends LuceneTestCase {
     assertEquals(0, RemovalCheck.neverStarted(state(IndexMetadata.State.CLOSE, inSync, copies)));
   }
 
-  /** A cluster of one node has replicas that no node will ever hold. */
-  public void testUnassignedReplicasHaveNoSegments() {
-    assertNeverStarted(0, Set.of(), started(true, "a"));
-    assertNeverStarted(0, Set.of(), started(true, "a"), started(false, "b"));
-    assertNeverStarted(1, Set.of(), started(true, "a"), copy(false));
-    assertNeverStarted(2, Set.of(), started(true, "a"), copy(false), copy(false));
-    assertNeverStarted(1, Set.of(), started(true, "a"), started(false, "b"), copy(false));
-  }
-
   /** A replica that is in sync lies on a node that is away, and may come back. */
   public void testReplicasThatAreAwayMayHaveSegments() {
     assertNeverStarted(0, Set.of("away"), started(true, "a"), copy(false));
     assertNeverStarted(1, Set.of("away"), started(true, "a"), copy(false), copy(false));
-  }
-
-  public void testWithoutAPrimaryNothingIsKnown() {
-    assertNeverStarted(0, Set.of("away"), copy(true), copy(false));
   }
 }

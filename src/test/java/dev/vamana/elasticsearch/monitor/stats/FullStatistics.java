@@ -92,7 +92,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
   static FullStatistics ofAGpu() {
     GpuStats.State[] states = GpuStats.State.values();
     return new FullStatistics(
-        new GpuStats("auto", states[random().nextInt(4)], "a \"reason\"\n", groups()),
+        new GpuStats("auto", states[random().nextInt(states.length)], "a \"reason\"\n", groups()),
         random().nextBoolean() ? List.of(device(0)) : List.of(device(0), device(3)),
         new BuildStatistics().snapshot());
   }
@@ -108,7 +108,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
   static DeviceStats device(int ordinal) {
     return new DeviceStats(
         new GpuStatistics(
-            true,
+            GpuStatistics.State.READY,
             null,
             new DeviceInfo(ordinal, "Some \\ GPU", 90, 132, 1 << 17, 1 << 20, 1L << 37, 12040, "U"),
             groups()),

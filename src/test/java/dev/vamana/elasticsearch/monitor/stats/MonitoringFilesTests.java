@@ -122,22 +122,6 @@ public class MonitoringFilesTests extends LuceneTestCase {
         });
   }
 
-  public void testThreeAlerts() throws IOException {
-    List<String> alerts = new ArrayList<>();
-    String page = Files.readString(Path.of("docs/operators/openmetrics.md"));
-    for (Map<?, ?> rule : rules()) {
-      alerts.add((String) rule.get("alert"));
-      assertTrue(page, page.contains("| `" + rule.get("alert") + "` |"));
-      Map<?, ?> annotations = (Map<?, ?>) rule.get("annotations");
-      assertEquals(Set.of("summary", "description"), annotations.keySet());
-      assertNotNull(rule.get("for"));
-    }
-    assertEquals(
-        List.of("VamanaFallsBackToCpu", "VamanaDeviceMemoryExhausted", "VamanaRecallBelowBound"),
-        alerts);
-    assertEquals("vamana_searches_recall_high < 0.9", rules().get(2).get("expr"));
-  }
-
   /** Failures are the reasons that the executor calls so; on a GPU-less node there are none. */
   public void testReasonsAreThoseOfTheExecutor() throws IOException {
     Set<String> failures =
@@ -165,47 +149,5 @@ public class MonitoringFilesTests extends LuceneTestCase {
   private static boolean isAbsence(String name) {
     return Arrays.stream(Absence.values())
         .anyMatch(absence -> absence.name().toLowerCase(Locale.ROOT).equals(name));
-  }
-
-  /** Panels name the variable data source, and lie side by side. */
-  public void testTheDashboardCanBeImported() throws IOException {
-    Map<String, Object> dashboard = dashboard();
-    assertEquals("vamana-gpu-search", dashboard.get("uid"));
-    assertTrue((Integer) dashboard.get("schemaVersion") >= 39);
-    Set<Object> ids = new TreeSet<>();
-    Set<String> cells = new TreeSet<>();
-    for (Map<?, ?> panel : maps(dashboard.get("panels"))) {
-      String title = (String) panel.get("title");
-      assertTrue(title, ids.add(panel.get("id")));
-      Map<?, ?> place = (Map<?, ?>) panel.get("gridPos");
-      for (int x = 0; x < (Integer) place.get("w"); x++) {
-        for (int y = 0; y < (Integer) place.get("h"); y++) {
-          int column = (Integer) place.get("x") + x;
-          assertTrue(title, column < 24);
-          assertTrue(title, cells.add(column + " " + ((Integer) place.get("y") + y)));
-        }
-      }
-      if (panel.get("type").equals("row") == false) {
-        assertEquals(title, "${datasource}", ((Map<?, ?>) panel.get("datasource")).get("uid"));
-      }
-    }
-  }
-
-  public void testFilesParse() throws IOException {
-    Map<?, ?> job = maps(yaml("prometheus.yml").get("scrape_configs")).get(0);
-    assertEquals("/_vamana/nodes/_local/stats", job.get("metrics_path"));
-    assertEquals(Map.of("format", List.of("openmetrics")), job.get("params"));
-    assertEquals(List.of("alerts.yml"), yaml("prometheus.yml").get("rule_files"));
-    Set<String> tested = new TreeSet<>();
-    for (Map<?, ?> test : maps(yaml("alerts-test.yml").get("tests"))) {
-      maps(test.get("alert_rule_test")).forEach(each -> tested.add((String) each.get("alertname")));
-      maps(test.get("input_series"))
-          .forEach(
-              series -> {
-                Set<String> names = new TreeSet<>(names((String) series.get("series")));
-                assertTrue(names.toString(), rendered().containsAll(names));
-              });
-    }
-    assertEquals(3, tested.size());
   }
 }

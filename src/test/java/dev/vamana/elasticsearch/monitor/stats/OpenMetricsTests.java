@@ -29,11 +29,6 @@ public class OpenMetricsTests extends LuceneTestCase {
     return text.text();
   }
 
-  public void testNothing() {
-    assertEquals("# EOF\n", text(Map.of(), Map.of()));
-    assertEquals(List.of(), MetricsText.parse("# EOF\n").samples());
-  }
-
   public void testMetricsAreContiguous() {
     OpenMetrics text = new OpenMetrics();
     for (String node : List.of("a", "b")) {
@@ -110,55 +105,5 @@ public class OpenMetricsTests extends LuceneTestCase {
           assertTrue(text, text.contains("\nv_room_bytes " + expected + "\n"));
           MetricsText.parse(text);
         });
-  }
-
-  public void testASampleIsThereOnce() {
-    OpenMetrics text = new OpenMetrics();
-    FIGURES.addTo(text, Map.of("node", "n"), Map.of("room_in_bytes", 1));
-    IllegalArgumentException e =
-        expectThrows(
-            IllegalArgumentException.class,
-            () -> FIGURES.addTo(text, Map.of("node", "n"), Map.of("room_in_bytes", 2)));
-    assertEquals("sample [v_room_bytes{node=\"n\"}] is there twice", e.getMessage());
-  }
-
-  public void testTheParserIsStrict() {
-    String counter = "# TYPE a counter\n# HELP a x\n";
-    MetricsText.parse(counter + "a_total 1\n# EOF\n");
-    List<String> bad =
-        List.of(
-            "",
-            "# EOF",
-            "# EOF\n\n",
-            counter + "a_total 1\n",
-            counter + "a_total 1 # EOF\n",
-            counter + "a_total 1\n\n# EOF\n",
-            counter + "a_total 1\r\n# EOF\n",
-            counter + "a 1\n# EOF\n",
-            counter + "a_total  1\n# EOF\n",
-            counter + "a_total -1\n# EOF\n",
-            counter + "a_total{} x\n# EOF\n",
-            counter + "a_total{b=\"\\q\"} 1\n# EOF\n",
-            counter + "a_total{b=\"1\",} 1\n# EOF\n",
-            counter + "a_total{b=\"1\",b=\"1\"} 1\n# EOF\n",
-            counter + "a_total{__b=\"1\"} 1\n# EOF\n",
-            counter + "a_total 1\na_total 1\n# EOF\n",
-            counter + "a_total{b=\"1\",c=\"1\"} 1\na_total{c=\"1\",b=\"1\"} 1\n# EOF\n",
-            counter + "b_total 1\n# EOF\n",
-            counter + "a_total 1\n# TYPE b gauge\n# HELP b x\nb 1\n" + counter + "# EOF\n",
-            counter
-                + "a_total 1\n# TYPE a_total gauge\n# HELP a_total x\na_total{b=\"1\"} 1\n"
-                + "# EOF\n",
-            "# HELP a x\n# TYPE a counter\na_total 1\n# EOF\n",
-            "# TYPE a counter\na_total 1\n# EOF\n",
-            "# TYPE a counter\n# UNIT a bytes\n# HELP a x\na_total 1\n# EOF\n",
-            "# TYPE a counters\n# HELP a x\na_total 1\n# EOF\n",
-            "# a comment\n# EOF\n",
-            "a_total 1\n# EOF\n",
-            "# TYPE i info\n# HELP i x\ni_info 2\n# EOF\n");
-    for (String text : bad) {
-      expectThrows(
-          IllegalArgumentException.class, "accepted: " + text, () -> MetricsText.parse(text));
-    }
   }
 }

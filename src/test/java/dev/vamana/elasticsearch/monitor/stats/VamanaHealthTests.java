@@ -45,6 +45,7 @@ public class VamanaHealthTests extends LuceneTestCase {
   public void testStatesOfTheGpu() {
     assertEquals(List.of(), kinds(gpu(GpuStats.State.READY, null, 0), NO_RECALL));
     assertEquals(List.of(), kinds(gpu(GpuStats.State.OFF, "it is off", 0), NO_RECALL));
+    assertEquals(List.of(), kinds(gpu(GpuStats.State.TESTING, "it tests", 0), NO_RECALL));
     GpuStats lost = gpu(GpuStats.State.FAILED, "it fell off", 0);
     assertEquals(
         List.of(new Trouble(Kind.GPU_LOST, "gpu", "it fell off")),
