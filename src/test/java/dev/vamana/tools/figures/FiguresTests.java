@@ -1,5 +1,6 @@
 package dev.vamana.tools.figures;
 
+import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.figures.Figures.Subject;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -40,6 +41,17 @@ public class FiguresTests extends LuceneTestCase {
     assertEquals(
         List.of("earlier:0123", "two"),
         Figures.read(folder, Sheet.BUILDS).stream().map(row -> row.get("commit")).toList());
+  }
+
+  public void testThreadsAddRowsSideBySide() throws Exception {
+    Path folder = createTempDir();
+    Callers.together(
+        4,
+        id -> {
+          new Figures(folder, "one", "device").add(Sheet.BUILDS, SET, "graph " + id, 4, 1.0);
+          return null;
+        });
+    assertEquals(4, Figures.read(folder, Sheet.BUILDS).size());
   }
 
   public void testMalformedFiles() throws Exception {

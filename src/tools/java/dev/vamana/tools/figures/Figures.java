@@ -53,23 +53,30 @@ public record Figures(Path folder, String commit, String device) {
     all.addAll(List.of(values));
     String line = String.join(",", all.stream().map(Figures::text).toList());
     Map<String, String> row = row(sheet, line);
-    Files.createDirectories(folder);
-    try (FileChannel channel =
-            FileChannel.open(
-                folder.resolve(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
-        FileLock lock = channel.lock()) {
-      List<String> lines = new ArrayList<>();
-      lines.add(sheet.header());
-      for (Map<String, String> old : read(folder, sheet)) {
-        boolean replaced = sheet.keys().stream().allMatch(key -> old.get(key).equals(row.get(key)));
-        String from = old.get("commit");
-        if (replaced == false && (from.equals(commit) || from.startsWith(EARLIER))) {
-          lines.add(String.join(",", old.values()));
-        }
+    // the lock of a file is of a process, in which threads wait for one another here
+    synchronized (Figures.class) {
+      Files.createDirectories(folder);
+      try (FileChannel channel =
+              FileChannel.open(
+                  folder.resolve(".lock"), StandardOpenOption.CREATE, StandardOpenOption.WRITE);
+          FileLock lock = channel.lock()) {
+        assert lock.isValid();
+        replace(sheet, row);
       }
-      lines.add(line);
-      Files.write(folder.resolve(sheet.file()), lines);
     }
+  }
+
+  private void replace(Sheet sheet, Map<String, String> row) throws IOException {
+    List<String> lines = new ArrayList<>(List.of(sheet.header()));
+    for (Map<String, String> old : read(folder, sheet)) {
+      boolean replaced = sheet.keys().stream().allMatch(key -> old.get(key).equals(row.get(key)));
+      String from = old.get("commit");
+      if (replaced == false && (from.equals(commit) || from.startsWith(EARLIER))) {
+        lines.add(String.join(",", old.values()));
+      }
+    }
+    lines.add(String.join(",", row.values()));
+    Files.write(folder.resolve(sheet.file()), lines);
   }
 
   /** Returns the commit of a checkout, or "unknown". */
