@@ -191,12 +191,6 @@ public final class KnnIndex {
     lines.append("}\n");
   }
 
-  /** Appends the bulk lines that index a document without a vector under {@code id}. */
-  public static void appendDocument(StringBuilder lines, int id) {
-    appendAction(lines, id);
-    lines.append("{}\n");
-  }
-
   private static void appendAction(StringBuilder lines, int id) {
     lines.append("{\"index\":{\"_id\":\"").append(id).append("\"}}\n");
   }
