@@ -14,8 +14,7 @@ import dev.vamana.cuda.call.Workloads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.memory.Residency;
-import dev.vamana.cuda.memory.ResidencyFactory;
-import dev.vamana.cuda.plan.Plan;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -41,13 +40,14 @@ import java.util.Collections;
 import java.util.List;
 import java.util.SortedMap;
 import java.util.TreeMap;
+import java.util.concurrent.ExecutorService;
+import java.util.concurrent.Executors;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Supplier;
 
 /**
  * Searches batches on a GPU. The CPU answers items that the device cannot answer or that the cost
- * model assigns to it. {@link GpuDevice} opens it; {@code devices.DevicesExecutor} has one for each
- * of several devices.
+ * model assigns to it. {@code devices.DevicesExecutor} has one for each of several devices.
  *
  * <p>Concurrent calls share launches. After a failure the CPU answers; a lost context is replaced
  * after a back-off, and the open segments are uploaded to the new one. A context is used only while
@@ -93,18 +93,40 @@ public final class GpuExecutor implements SearchExecutor {
   /**
    * Opens a context and everything that lives in it.
    *
-   * @param drivers opens a context, first now and again after each loss
-   * @param residencies makes the residency of each context
-   * @throws dev.vamana.cuda.driver.GpuException if the context or anything in it cannot be opened
+   * @param drivers opens a context, first now and again after each loss; for instance {@link
+   *     dev.vamana.cuda.driver.DeviceProbe#open}
+   * @param residency memory limits and placement of segments on the device
+   * @throws dev.vamana.cuda.driver.GpuException if the context or anything in it cannot be opened;
+   *     the message of a probe names what was probed and found
    */
   public static GpuExecutor open(
-      GpuOptions options,
       Supplier<CudaDriver> drivers,
-      ResidencyFactory residencies,
+      ResidencyOptions residency,
+      GpuOptions options,
+      GpuListener listener) {
+    return open(drivers, residency, options, GpuExecutor::uploads, listener);
+  }
+
+  private static ExecutorService uploads() {
+    return Executors.newSingleThreadExecutor(
+        task -> {
+          Thread thread = new Thread(task, "vamana-gpu-upload");
+          thread.setDaemon(true);
+          return thread;
+        });
+  }
+
+  /** As the other one, with executors that run the uploads of each context. */
+  static GpuExecutor open(
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions residency,
+      GpuOptions options,
+      Supplier<ExecutorService> uploads,
       GpuListener listener) {
     ExecutorCounters counters = new ExecutorCounters(listener);
+    GpuOptions all = options.withResidency(residency);
     return new GpuExecutor(
-        options, counters, new SessionKeeper(options, drivers, residencies, counters, listener));
+        all, counters, new SessionKeeper(all, drivers, uploads, counters, listener));
   }
 
   @Override
@@ -127,9 +149,6 @@ public final class GpuExecutor implements SearchExecutor {
   public WorkResult answer(WorkItem item) throws IOException {
     PlanMode mode = keeper.options().plans().mode();
     boolean fromAhead = ahead.mayHave(item);
-    if (mode == PlanMode.CPU && fromAhead == false && usable()) {
-      return pinnedToCpu(item);
-    }
     Routes.Known known = mode == PlanMode.AUTO ? routes.find(item) : null;
     if (known != null
         && isLeft(known)
@@ -177,15 +196,6 @@ public final class GpuExecutor implements SearchExecutor {
     public void taken(WorkItem item) {
       answered(routes.find(item), since);
     }
-  }
-
-  /** Answers an item on the CPU, since the setting leaves all to it. */
-  private WorkResult pinnedToCpu(WorkItem item) throws IOException {
-    counters.requested.increment();
-    counters.fallback(FallbackReason.PLANNED, 1, item.segment().name());
-    CpuExecutor.Way way = CpuExecutor.way(item);
-    counters.plans.add(Plan.CPU, 1);
-    return CpuExecutor.search(item, way);
   }
 
   private List<WorkResult> search(List<WorkItem> batch, List<WorkItem> call) throws IOException {

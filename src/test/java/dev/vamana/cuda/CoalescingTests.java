@@ -86,10 +86,10 @@ public class CoalescingTests extends GpuTestCase {
     SimulatedDriver driver = device();
     try (TestIndex index = index();
         GpuExecutor executor =
-            GpuExecutor.open(
+            openAtOnce(
                 WALKS.withBatches(BATCHES),
                 () -> driver,
-                everything(Placement.EXACT, true),
+                everything(Placement.EXACT),
                 new QuietListener())) {
       IndexSearcher searcher = new IndexSearcher(index.reader);
       BatchedKnn batched = new BatchedKnn(searcher, executor);
@@ -104,10 +104,10 @@ public class CoalescingTests extends GpuTestCase {
         ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(
                 () ->
-                    GpuExecutor.open(
+                    openAtOnce(
                         WALKS.withBatches(batches),
                         () -> driver,
-                        everything(Placement.EXACT, true),
+                        everything(Placement.EXACT),
                         new QuietListener()))) {
       IndexSearcher searcher = new IndexSearcher(index.reader, segments);
       assertCoalesces(

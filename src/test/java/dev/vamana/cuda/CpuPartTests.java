@@ -72,10 +72,10 @@ public class CpuPartTests extends GpuTestCase {
                 SIZE,
                 1);
         GpuExecutor executor =
-            GpuExecutor.open(
+            openAtOnce(
                 WALKS.withBatches(BATCHES).withWorkers(new Workers(pool, 2)),
                 () -> driver,
-                everything(Placement.EXACT, true),
+                everything(Placement.EXACT),
                 new QuietListener())) {
       SegmentView view = index.views().get(0);
       executor.opened(view);

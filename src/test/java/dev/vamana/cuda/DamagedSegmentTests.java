@@ -171,7 +171,7 @@ public class DamagedSegmentTests extends GpuTestCase {
     try (ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(
                 () ->
-                    GpuDevice.open(
+                    GpuExecutor.open(
                         () -> driver,
                         ResidencyOptions.defaults(1L << 30)
                             .withPlacement(placement)

@@ -77,10 +77,10 @@ public class DefaultWalkTests extends GpuTestCase {
         ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(
                 () ->
-                    GpuExecutor.open(
+                    openAtOnce(
                         WALKS.withBatches(BATCHES),
                         () -> driver,
-                        everything(Placement.EXACT, true),
+                        everything(Placement.EXACT),
                         new QuietListener()))) {
       GpuExecutor executor = (GpuExecutor) installation.executor();
       SegmentView view = index.views().get(0);

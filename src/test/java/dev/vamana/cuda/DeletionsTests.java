@@ -256,7 +256,7 @@ public class DeletionsTests extends GpuTestCase {
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60));
     try (ExecutorRegistry.Installation installation =
         ExecutorRegistry.install(
-            () -> GpuDevice.open(() -> driver, residency, WALKS, new QuietListener()))) {
+            () -> GpuExecutor.open(() -> driver, residency, WALKS, new QuietListener()))) {
       searchAll(type);
       GpuExecutor executor = (GpuExecutor) installation.executor();
       assertTrue(sum(executor.statistics(), "items_by_placement") > 0);

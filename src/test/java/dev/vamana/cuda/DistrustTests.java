@@ -96,7 +96,7 @@ public class DistrustTests extends GpuTestCase {
             .withPlacement(Placement.EXACT)
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
             .withTimes(Duration.ZERO, Duration.ZERO);
-    return GpuDevice.open(
+    return GpuExecutor.open(
         drivers, residency, options.withTimes(times -> times.retry(1_000_000, 8_000_000)), told);
   }
 

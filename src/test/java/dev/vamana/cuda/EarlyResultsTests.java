@@ -93,13 +93,13 @@ public class EarlyResultsTests extends GpuTestCase {
     int count = LARGE + random().nextInt(400);
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(
+            openAtOnce(
                 WALKS.withBatches(BATCHES),
                 () -> {
                   opened.incrementAndGet();
                   return new LateDriver(driver(), fails);
                 },
-                everything(Placement.EXACT, true),
+                everything(Placement.EXACT),
                 new QuietListener())) {
       List<WorkItem> items = items(index, count);
       SegmentView view = items.get(0).segment();
@@ -125,10 +125,10 @@ public class EarlyResultsTests extends GpuTestCase {
     SilentDriver silent = new SilentDriver(driver());
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(
+            openAtOnce(
                 WALKS.withBatches(BATCHES),
                 () -> silent,
-                everything(Placement.EXACT, true),
+                everything(Placement.EXACT),
                 new QuietListener())) {
       List<WorkItem> items = items(index, 1 + random().nextInt(LARGE - 1));
       int calls = BatchOptions.DEPTH + 1;

@@ -87,7 +87,7 @@ public class EmptySegmentTests extends GpuTestCase {
               others);
           try (DirectoryReader reader = DirectoryReader.open(directory);
               GpuExecutor executor =
-                  GpuDevice.open(
+                  GpuExecutor.open(
                       GpuTestCase::driver,
                       ResidencyOptions.defaults(1L << 30),
                       WALKS,

@@ -8,8 +8,9 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidencyFactory;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -41,11 +42,11 @@ public class ExactPlanFaultTests extends PlanTestCase {
   private static final long RETRY_NANOS = 1_000_000;
 
   private static GpuExecutor open(Supplier<CudaDriver> drivers) {
-    return GpuExecutor.open(
+    return openAtOnce(
         options(PlanMode.EXACT, costs(1, 0, 0, 0))
             .withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),
         drivers,
-        everything(Placement.EXACT, true),
+        everything(Placement.EXACT),
         new QuietListener());
   }
 
@@ -111,17 +112,21 @@ public class ExactPlanFaultTests extends PlanTestCase {
     try (TestIndex index = TestIndex.any(400, 2)) {
       List<WorkItem> items = items(index, 3, () -> false);
       List<WorkResult> expected = scanned(items);
-      ResidencyFactory refusing =
-          (driver, options, onLost) -> {
-            TestResidency residency =
-                new TestResidency(driver, view -> new TestResidency.Choice(Placement.EXACT, true));
-            residency.refuse();
-            return residency;
-          };
       GpuOptions options = options(PlanMode.EXACT, costs(1, 0, 0, 0));
+      long segments;
       try (GpuExecutor executor =
-          GpuExecutor.open(options, PlanTestCase::device, refusing, new QuietListener())) {
+          openAtOnce(
+              options, PlanTestCase::device, everything(Placement.EXACT), new QuietListener())) {
         index.views().forEach(executor::opened);
+        segments = executor.statistics().counter("residency", "bytes_exact");
+      }
+      ResidencyOptions full =
+          everything(Placement.EXACT)
+              .withLimits(MemoryLimit.bytes(segments), MemoryLimit.percent(100));
+      try (GpuExecutor executor =
+          openAtOnce(options, PlanTestCase::device, full, new QuietListener())) {
+        // kept, so that they do not make room
+        index.views().forEach(view -> executor.keep(view, true));
         assertAnswers(items, expected, executor.search(items));
         assertEquals(items.size(), executor.statistics().counter("items_on_cpu", "out_of_memory"));
         assertTrue(executor.statistics().usable());
@@ -295,16 +300,17 @@ public class ExactPlanFaultTests extends PlanTestCase {
       busy.blocked.awaitStart();
       Future<List<WorkResult>> queued = busy.search(items.subList(0, 1));
       awaitWaiting(busy.executor, 1);
+      long resident = residentBytes(busy.executor);
       Future<?> closing = busy.pool.submit(() -> busy.executor.closing(items.get(0).segment()));
       for (Future<List<WorkResult>> each : List.of(running, queued)) {
         Exception ended =
             expectThrows(ExecutionException.class, () -> each.get(2, TimeUnit.MINUTES));
         assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
       }
-      Thread.sleep(20);
-      assertFalse("a kernel still reads the segment", closing.isDone());
-      busy.blocked.letGo();
       closing.get(2, TimeUnit.MINUTES);
+      assertEquals("a kernel still reads the segment", resident, residentBytes(busy.executor));
+      busy.blocked.letGo();
+      await(() -> residentBytes(busy.executor) < resident);
       long cpu = onCpu(busy.executor, "not_resident");
       busy.executor.search(items);
       assertEquals(cpu + 2, onCpu(busy.executor, "not_resident"));

@@ -42,12 +42,12 @@ import org.apache.lucene.util.NamedThreadFactory;
 public class ExactPlanTests extends PlanTestCase {
 
   private static GpuExecutor open(GpuOptions options) {
-    return open(options, Placement.EXACT, true);
+    return open(options, Placement.EXACT);
   }
 
-  private static GpuExecutor open(GpuOptions options, Placement placement, boolean raw) {
+  private static GpuExecutor open(GpuOptions options, Placement placement) {
     CudaDriver driver = device();
-    return GpuExecutor.open(options, () -> driver, everything(placement, raw), new QuietListener());
+    return openAtOnce(options, () -> driver, everything(placement), new QuietListener());
   }
 
   /** Any items: of several segments, with and without filters, each with a k of its own. */
@@ -110,8 +110,8 @@ public class ExactPlanTests extends PlanTestCase {
   /** Vectors that the device cannot read, a k and a limit that no exact search takes. */
   public void testWhatAnExactSearchDoesNotTake() throws IOException {
     try (TestIndex index = TestIndex.any(1200, 1);
-        GpuExecutor without = open(pinned(PlanMode.EXACT), Placement.IN_MEMORY, false);
-        GpuExecutor with = open(pinned(PlanMode.EXACT), Placement.IN_MEMORY, true)) {
+        GpuExecutor without = open(pinned(PlanMode.EXACT), Placement.HOST_FETCH);
+        GpuExecutor with = open(pinned(PlanMode.EXACT), Placement.IN_MEMORY)) {
       SegmentView view = index.views().get(0);
       List<WorkItem> items = List.of(item(index, view, 5, null));
       assertSame(scanned(items), with.search(items), 0.5);
@@ -153,10 +153,10 @@ public class ExactPlanTests extends PlanTestCase {
               .with(CostForm.BATCHED_SCAN, perProductBatched);
       CudaDriver driver = device();
       try (GpuExecutor executor =
-          GpuExecutor.open(
+          openAtOnce(
               options(PlanMode.AUTO, atScale(model, driver)),
               () -> driver,
-              everything(Placement.EXACT, true),
+              everything(Placement.EXACT),
               new QuietListener())) {
         for (int batch : new int[] {1, 9, 11, 40}) {
           long scans = items(executor, "scan");
@@ -373,10 +373,10 @@ public class ExactPlanTests extends PlanTestCase {
     ExecutorService pool = Executors.newFixedThreadPool(calls, new NamedThreadFactory("search"));
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(
+            openAtOnce(
                 options(PlanMode.AUTO, costs(5000, 5000, 1e9, 1e9)),
                 () -> new SimulatedDriver(blocked, DEVICE_BYTES, true),
-                everything(Placement.EXACT, true),
+                everything(Placement.EXACT),
                 new QuietListener())) {
       SegmentView view = index.views().get(0);
       List<WorkItem> items = new ArrayList<>();

@@ -199,7 +199,7 @@ final class FaultRun {
             .withPlacement(cell.route().placement())
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
             .withTimes(Duration.ZERO, Duration.ZERO);
-    return GpuDevice.open(this::driver, residency, options(), told);
+    return GpuExecutor.open(this::driver, residency, options(), told);
   }
 
   /** Runs the cell and checks what has to hold in each. */

@@ -37,7 +37,7 @@ public class GpuCountersTests extends GpuTestCase {
         ResidencyOptions.defaults(1L << 30)
             .withPlacement(placement)
             .withLimits(MemoryLimit.bytes(DEVICE_BYTES / 2), MemoryLimit.bytes(1L << 28));
-    return GpuDevice.open(
+    return GpuExecutor.open(
         () -> driver,
         residency,
         WALKS.withBatches(BATCHES).withWaitForUpload(wait),
@@ -227,7 +227,7 @@ public class GpuCountersTests extends GpuTestCase {
             .withTimes(times -> times.retry(1_000_000, 2_000_000));
     try (TestIndex index = TestIndex.any(500, 2);
         GpuExecutor executor =
-            GpuDevice.open(
+            GpuExecutor.open(
                 drivers::poll, ResidencyOptions.defaults(1L << 30), options, new QuietListener())) {
       index.views().forEach(executor::opened);
       executor.search(index.items(20, WalkParameters.Distances.EXACT));

@@ -19,16 +19,21 @@ public class GpuExecutorTests extends GpuTestCase {
 
   /** An executor to which every segment is resident. */
   private static GpuExecutor open(
-      SimulatedDriver driver, BatchOptions batches, Placement placement, boolean raw) {
-    return GpuExecutor.open(
-        WALKS.withBatches(batches), () -> driver, everything(placement, raw), new QuietListener());
+      SimulatedDriver driver, BatchOptions batches, Placement placement) {
+    return openAtOnce(
+        WALKS.withBatches(batches), () -> driver, everything(placement), new QuietListener());
   }
 
-  private static void assertAnswers(Placement placement, boolean raw, double share)
+  private static void assertAnswers(Placement placement, double share) throws IOException {
+    assertAnswers(placement, true, Tuning.DEFAULT, share);
+  }
+
+  private static void assertAnswers(Placement placement, Tuning tuning, double share)
       throws IOException {
-    assertAnswers(placement, raw, Tuning.DEFAULT, share);
+    assertAnswers(placement, true, tuning, share);
   }
 
+  /** Of vectors that the device reads or not. */
   private static void assertAnswers(Placement placement, boolean raw, Tuning tuning, double share)
       throws IOException {
     WalkParameters.Distances distances =
@@ -37,7 +42,10 @@ public class GpuExecutorTests extends GpuTestCase {
             : WalkParameters.Distances.QUANTIZED;
     SimulatedDriver driver = driver();
     try (TestIndex index = TestIndex.any(1500, 3)) {
-      GpuExecutor executor = open(driver, BATCHES.withTuning(tuning), placement, raw);
+      if (raw == false) {
+        index.hidingVectors();
+      }
+      GpuExecutor executor = open(driver, BATCHES.withTuning(tuning), placement);
       try {
         // judged together: two hits that change places are a large share of a few items'
         List<WorkResult> expected = new ArrayList<>();
@@ -63,29 +71,29 @@ public class GpuExecutorTests extends GpuTestCase {
   }
 
   public void testExact() throws IOException {
-    assertAnswers(Placement.EXACT, true, 0.99);
+    assertAnswers(Placement.EXACT, 0.99);
   }
 
   /** Every choice that is made by rule can be made by hand, and gives the same answers. */
   public void testTunings() throws IOException {
-    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT), 0.98);
-    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_GLOBAL), 0.98);
-    assertAnswers(Placement.IN_MEMORY, true, Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 0.97);
-    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withVisitedFilter(false), 0.98);
-    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withEagerPick(false), 0.98);
+    assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT), 0.98);
+    assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_GLOBAL), 0.98);
+    assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 0.97);
+    assertAnswers(Placement.EXACT, Tuning.DEFAULT.withVisitedFilter(false), 0.98);
+    assertAnswers(Placement.EXACT, Tuning.DEFAULT.withEagerPick(false), 0.98);
     int warps = Tuning.WARPS.get(random().nextInt(Tuning.WARPS.size()));
-    assertAnswers(Placement.EXACT, true, Tuning.DEFAULT.withWarps(warps), 0.98);
+    assertAnswers(Placement.EXACT, Tuning.DEFAULT.withWarps(warps), 0.98);
   }
 
   public void testInMemory() throws IOException {
-    assertAnswers(Placement.IN_MEMORY, true, 0.97);
+    assertAnswers(Placement.IN_MEMORY, 0.97);
   }
 
   /** More than pinned memory holds at once goes through it in parts. */
   public void testMoreThanStagingHolds() throws IOException {
     SimulatedDriver driver = driver();
-    try (TestIndex index = TestIndex.any(1200, 1);
-        GpuExecutor executor = open(driver, BATCHES, Placement.IN_MEMORY, false)) {
+    try (TestIndex index = TestIndex.any(1200, 1).hidingVectors();
+        GpuExecutor executor = open(driver, BATCHES, Placement.IN_MEMORY)) {
       List<WorkItem> items = new ArrayList<>();
       for (WorkItem item : index.items(3000, WalkParameters.Distances.QUANTIZED)) {
         // all expanded nodes come back, some kilobytes an item
@@ -118,7 +126,7 @@ public class GpuExecutorTests extends GpuTestCase {
   public void testBitsStayOnTheDevice() throws IOException {
     int size = 2000;
     try (TestIndex index = TestIndex.any(size, 1);
-        GpuExecutor executor = open(driver(), BATCHES, Placement.EXACT, true)) {
+        GpuExecutor executor = open(driver(), BATCHES, Placement.EXACT)) {
       List<List<WorkItem>> calls = new ArrayList<>();
       for (int call = 0; call < 3; call++) {
         FixedBitSet accepted = new FixedBitSet(size);
@@ -158,7 +166,7 @@ public class GpuExecutorTests extends GpuTestCase {
     SimulatedDriver driver = driver();
     int size = 4000;
     try (TestIndex index = TestIndex.any(size, 1);
-        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT, true)) {
+        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT)) {
       FixedBitSet accepted = new FixedBitSet(size);
       accepted.set(0, size);
       for (int i = 0; i < 400; i++) {
@@ -195,7 +203,7 @@ public class GpuExecutorTests extends GpuTestCase {
   public void testVisitLimits() throws IOException {
     SimulatedDriver driver = driver();
     try (TestIndex index = TestIndex.any(1500, 1);
-        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT, true)) {
+        GpuExecutor executor = open(driver, BATCHES, Placement.EXACT)) {
       for (int limit : new int[] {0, 1, 10, 40, 100}) {
         WorkItem item =
             new WorkItem(
@@ -218,10 +226,10 @@ public class GpuExecutorTests extends GpuTestCase {
   }
 
   public void testInMemoryRerankedByTheCaller() throws IOException {
-    assertAnswers(Placement.IN_MEMORY, false, 0.97);
+    assertAnswers(Placement.IN_MEMORY, false, Tuning.DEFAULT, 0.97);
   }
 
   public void testHostFetch() throws IOException {
-    assertAnswers(Placement.HOST_FETCH, false, 0.97);
+    assertAnswers(Placement.HOST_FETCH, 0.97);
   }
 }

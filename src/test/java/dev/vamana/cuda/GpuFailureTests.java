@@ -65,12 +65,12 @@ public class GpuFailureTests extends GpuTestCase {
         expectThrows(
             GpuException.class,
             () ->
-                GpuExecutor.open(
+                openAtOnce(
                     options(),
                     () -> {
                       throw none;
                     },
-                    everything(Placement.EXACT, true),
+                    everything(Placement.EXACT),
                     new QuietListener()));
     assertSame(none, thrown);
   }
@@ -89,8 +89,7 @@ public class GpuFailureTests extends GpuTestCase {
         GpuExecutor executor;
         try {
           executor =
-              GpuExecutor.open(
-                  options(), () -> driver, everything(Placement.EXACT, true), new QuietListener());
+              openAtOnce(options(), () -> driver, everything(Placement.EXACT), new QuietListener());
         } catch (GpuException e) {
           assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
           continue;
@@ -143,10 +142,10 @@ public class GpuFailureTests extends GpuTestCase {
     SimulatedDriver[] later = new SimulatedDriver[1];
     Told told = new Told();
     GpuExecutor executor =
-        GpuExecutor.open(
+        openAtOnce(
             options(),
             inTurn(List.of(() -> first, () -> later[0] = driver())),
-            everything(Placement.EXACT, true),
+            everything(Placement.EXACT),
             told);
     try {
       first.fail(operation, n, kind);
@@ -193,8 +192,7 @@ public class GpuFailureTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(600, 2)) {
       List<WorkItem> items = index.items(20, WalkParameters.Distances.EXACT);
       List<WorkResult> expected = onCpu(items);
-      GpuExecutor executor =
-          GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), told);
+      GpuExecutor executor = openAtOnce(options(), drivers, everything(Placement.EXACT), told);
       try {
         index.views().forEach(executor::opened);
         assertSame(expected, executor.search(items), 0.98);
@@ -239,11 +237,8 @@ public class GpuFailureTests extends GpuTestCase {
       try (GpuExecutor opened =
           openAtLast(
               () ->
-                  GpuExecutor.open(
-                      options(),
-                      drivers,
-                      everything(Placement.EXACT, true),
-                      new QuietListener()))) {
+                  openAtOnce(
+                      options(), drivers, everything(Placement.EXACT), new QuietListener()))) {
         Threads.run(
             4,
             thread -> {

@@ -78,10 +78,10 @@ public class GpuGraphsTests extends GpuTestCase {
     try (ExecutorRegistry.Installation installation =
             ExecutorRegistry.install(
                 () ->
-                    GpuExecutor.open(
+                    openAtOnce(
                         options(),
                         () -> driver,
-                        everything(Placement.EXACT, true),
+                        everything(Placement.EXACT),
                         new QuietListener()));
         Directory directory = newDirectory();
         IndexWriter writer =
@@ -129,8 +129,7 @@ public class GpuGraphsTests extends GpuTestCase {
   public void testWhatTheCpuBuilds() throws IOException {
     SimulatedDriver driver = driver();
     try (GpuExecutor executor =
-        GpuExecutor.open(
-            options(), () -> driver, everything(Placement.EXACT, true), new QuietListener())) {
+        openAtOnce(options(), () -> driver, everything(Placement.EXACT), new QuietListener())) {
       GraphEngine engine = executor.graphs();
       assertNull(engine.build(task(LEAST - 1)));
       assertEquals(1, counter(executor, "graphs_on_cpu", "too_small"));
@@ -142,10 +141,10 @@ public class GpuGraphsTests extends GpuTestCase {
     }
     SimulatedDriver other = driver();
     try (GpuExecutor off =
-        GpuExecutor.open(
+        openAtOnce(
             options().withLeast(GpuOptions.LEAST_TRAINING, GpuOptions.NO_GRAPHS),
             () -> other,
-            everything(Placement.EXACT, true),
+            everything(Placement.EXACT),
             new QuietListener())) {
       assertSame(GraphEngine.NONE, off.graphs());
     }
@@ -162,7 +161,7 @@ public class GpuGraphsTests extends GpuTestCase {
         };
     FaultyDriver driver = new FaultyDriver(driver());
     try (GpuExecutor executor =
-        GpuExecutor.open(options(), () -> driver, everything(Placement.EXACT, true), listener)) {
+        openAtOnce(options(), () -> driver, everything(Placement.EXACT), listener)) {
       GraphEngine engine = executor.graphs();
       GraphTask task = task(LEAST + random().nextInt(300));
       for (int i = 1; i <= 2; i++) {

@@ -69,10 +69,10 @@ public class GpuQuantizerTests extends GpuTestCase {
   }
 
   private static GpuExecutor open(SimulatedDriver driver, GpuListener listener) {
-    return GpuExecutor.open(
+    return openAtOnce(
         QUIET.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
         () -> driver,
-        everything(Placement.EXACT, true),
+        everything(Placement.EXACT),
         listener);
   }
 
@@ -186,13 +186,12 @@ public class GpuQuantizerTests extends GpuTestCase {
     try (ExecutorRegistry.Installation installation =
         ExecutorRegistry.install(
             () ->
-                GpuExecutor.open(
+                openWithout(
                     QUIET.withBatches(BATCHES),
                     () -> {
                       drivers.add(new FaultyDriver(driver()));
                       return drivers.get(drivers.size() - 1);
                     },
-                    (driver, options, onLost) -> new TestResidency(driver, view -> null),
                     new QuietListener()))) {
       GpuExecutor executor = (GpuExecutor) installation.executor();
       assertArrayEquals(expected, writeLists(rows, new BuildStatistics()));
@@ -290,14 +289,14 @@ public class GpuQuantizerTests extends GpuTestCase {
           };
       List<FaultyDriver> drivers = new ArrayList<>();
       GpuExecutor executor =
-          GpuExecutor.open(
+          openAtOnce(
               QUIET.withBatches(BATCHES),
               () -> {
                 FaultyDriver driver = new FaultyDriver(driver());
                 drivers.add(driver);
                 return driver;
               },
-              everything(Placement.EXACT, true),
+              everything(Placement.EXACT),
               listener);
       try {
         PqEngine engine = executor.quantizer();
@@ -314,7 +313,8 @@ public class GpuQuantizerTests extends GpuTestCase {
         }
         assertEquals(1, told.size());
         // and again: it works now, and what fails is counted but not told of again
-        assertNotNull(engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER));
+        float[] again = engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER);
+        assertNotNull(operation + ": " + executor.statistics(), again);
         try (PqEngine.Encoder device = engine.encoder(trained, SIZE, workers, AbortCheck.NEVER)) {
           byte[] actual = new byte[codes.length];
           assertTrue(device.encode(source, SIZE, actual));

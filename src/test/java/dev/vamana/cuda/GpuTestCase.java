@@ -19,7 +19,7 @@ import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidencyFactory;
+import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.CpuExecutor;
@@ -82,8 +82,12 @@ public abstract class GpuTestCase extends LuceneTestCase {
   static final BatchOptions BATCHES =
       BatchOptions.DEFAULT.withBatches(512, 0).withSegmentsAhead(false);
 
-  /** Options without self-tests, whose calls tests would count as their own. */
-  static final GpuOptions QUIET = GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0));
+  /**
+   * Options without self-tests, whose calls tests would count as their own, and with a deadline
+   * that simulated kernels meet on a machine that has much else to do.
+   */
+  static final GpuOptions QUIET =
+      GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0).deadline(TimeUnit.HOURS.toNanos(1)));
 
   /** Options of executors that are to walk. */
   static final GpuOptions WALKS = QUIET.withPlan(PlanMode.GRAPH);
@@ -169,9 +173,36 @@ public abstract class GpuTestCase extends LuceneTestCase {
     await(() -> executor.statistics().counter("now", "items_pending") >= items);
   }
 
-  static ResidencyFactory everything(Placement placement, boolean raw) {
-    return (driver, options, onLost) ->
-        new TestResidency(driver, view -> new TestResidency.Choice(placement, raw));
+  /** All segments are put on the device in this way, and there is room for them. */
+  static ResidencyOptions everything(Placement placement) {
+    return ResidencyOptions.defaults(1L << 40)
+        .withPlacement(placement)
+        .withLimits(MemoryLimit.percent(100), MemoryLimit.percent(100));
+  }
+
+  /** Opens an executor on whose device segments are when they have been opened. */
+  static GpuExecutor openAtOnce(
+      GpuOptions options,
+      Supplier<CudaDriver> drivers,
+      ResidencyOptions residency,
+      GpuListener listener) {
+    // who comes while another thread uploads waits for it
+    GpuOptions waiting = options.withWaitForUpload(true);
+    return GpuExecutor.open(drivers, residency, waiting, Uploads::new, listener);
+  }
+
+  /** Opens an executor on whose device no segment ever is. */
+  static GpuExecutor openWithout(
+      GpuOptions options, Supplier<CudaDriver> drivers, GpuListener listener) {
+    return GpuExecutor.open(
+        drivers, everything(Placement.EXACT), options, () -> new Uploads().delay(), listener);
+  }
+
+  /** Returns the bytes of all segments on the device, also of closed ones that are in use. */
+  static long residentBytes(GpuExecutor executor) {
+    GpuStatistics statistics = executor.statistics();
+    return statistics.counter("residency", "device_bytes")
+        - statistics.counter("residency", "scratch_bytes");
   }
 
   /** An index with a graph and codes in every segment, or with inverted lists. */
@@ -186,6 +217,7 @@ public abstract class GpuTestCase extends LuceneTestCase {
     final Directory directory;
     final DirectoryReader reader;
     final Random random;
+    private boolean hidesVectors;
 
     TestIndex(
         VectorEncoding encoding,
@@ -314,6 +346,12 @@ public abstract class GpuTestCase extends LuceneTestCase {
       return QueryVector.of(vector);
     }
 
+    /** Has segments whose exact vectors no device can read from now on. */
+    TestIndex hidingVectors() {
+      hidesVectors = true;
+      return this;
+    }
+
     List<SegmentView> views() throws IOException {
       List<SegmentView> views = new ArrayList<>();
       for (LeafReaderContext leaf : reader.leaves()) {
@@ -321,7 +359,8 @@ public abstract class GpuTestCase extends LuceneTestCase {
         if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
           vectors = perField.getFieldReader(FIELD);
         }
-        views.add(((SegmentViews) vectors).view(FIELD));
+        SegmentView view = ((SegmentViews) vectors).view(FIELD);
+        views.add(hidesVectors ? new OtherFiles(view, view.graphRegion(), null) : view);
       }
       return views;
     }

@@ -19,7 +19,6 @@ import java.util.concurrent.Executors;
 import java.util.concurrent.Future;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.util.NamedThreadFactory;
@@ -31,7 +30,7 @@ public class GpuWaitingTests extends GpuTestCase {
   private GpuExecutor executor;
   private TestIndex index;
   private ExecutorService pool;
-  private final AtomicReference<TestResidency> residency = new AtomicReference<>();
+  private final Uploads uploads = new Uploads();
 
   @Override
   public void setUp() throws Exception {
@@ -40,14 +39,10 @@ public class GpuWaitingTests extends GpuTestCase {
     SimulatedDriver driver = new SimulatedDriver(blocked, DEVICE_BYTES, true);
     executor =
         GpuExecutor.open(
-            WALKS.withBatches(BATCHES).withWaitForUpload(true),
             () -> driver,
-            (opened, options, onLost) -> {
-              residency.set(
-                  new TestResidency(
-                      opened, view -> new TestResidency.Choice(Placement.EXACT, true)));
-              return residency.get();
-            },
+            everything(Placement.EXACT),
+            WALKS.withBatches(BATCHES).withWaitForUpload(true),
+            () -> uploads,
             new QuietListener());
     index = TestIndex.any(900, 3);
     pool = Executors.newCachedThreadPool(new NamedThreadFactory("search"));
@@ -148,15 +143,16 @@ public class GpuWaitingTests extends GpuTestCase {
     SegmentView view = items.get(2).segment();
     Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
     blocked.awaitStart();
+    long resident = residentBytes(executor);
     List<WorkItem> late = items(2, () -> false);
     Future<List<WorkResult>> queued = pool.submit(() -> executor.search(items.subList(2, 3)));
     Future<?> closing = pool.submit(() -> executor.closing(view));
     Exception ended = expectThrows(Exception.class, () -> running.get(2, TimeUnit.MINUTES));
     assertTrue(ended.toString(), ended.getCause() instanceof AlreadyClosedException);
-    Thread.sleep(20);
-    assertFalse("a kernel still reads the segment", closing.isDone());
-    blocked.letGo();
     closing.get(2, TimeUnit.MINUTES);
+    assertEquals("a kernel still reads the segment", resident, residentBytes(executor));
+    blocked.letGo();
+    await(() -> residentBytes(executor) < resident);
     try {
       assertEquals(1, queued.get(2, TimeUnit.MINUTES).size());
     } catch (java.util.concurrent.ExecutionException e) {
@@ -184,12 +180,12 @@ public class GpuWaitingTests extends GpuTestCase {
   }
 
   public void testWaitsForUpload() throws Exception {
-    residency.get().delay();
+    uploads.delay();
     List<WorkItem> items = items(3, () -> false);
     Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));
     Thread.sleep(20);
     assertFalse(running.isDone());
-    residency.get().arrive();
+    uploads.arrive();
     blocked.letGo();
     assertSame(onCpu(items), running.get(2, TimeUnit.MINUTES), 0.9);
     assertEquals(0, executor.statistics().counter("items_on_cpu", "not_resident"));
@@ -199,7 +195,7 @@ public class GpuWaitingTests extends GpuTestCase {
   public void testArrivesWhileItIsAskedFor() throws Exception {
     blocked.letGo();
     List<WorkItem> items = items(1, () -> false);
-    residency.get().arriveJustAfter(1);
+    uploads.miss(1);
     assertSame(onCpu(items), executor.search(items), 0.9);
     assertEquals(0, executor.statistics().counter("items_on_cpu", "not_resident"));
   }
@@ -207,14 +203,15 @@ public class GpuWaitingTests extends GpuTestCase {
   /** Whenever a segment arrives, between any two looks, whoever waits for it gets it. */
   public void testArrivesBetweenLooks() throws Exception {
     blocked.letGo();
-    for (int looks = 1; looks <= 6; looks++) {
+    for (int round = 0; round < 10; round++) {
       try (TestIndex fresh = TestIndex.any(300, 1)) {
         List<WorkItem> items = fresh.items(1, WalkParameters.Distances.EXACT);
-        residency.get().delay();
-        residency.get().arriveAfterLooks(looks);
+        uploads.delay();
+        Future<?> arrival = pool.submit(uploads::arrive);
         executor.search(items);
+        arrival.get(2, TimeUnit.MINUTES);
         long late = executor.statistics().counter("items_on_cpu", "not_resident");
-        assertEquals(looks + " looks", 0, late);
+        assertEquals("round " + round, 0, late);
         fresh.views().forEach(executor::closing);
       }
     }

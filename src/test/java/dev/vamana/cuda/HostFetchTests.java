@@ -12,8 +12,10 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.DeviceBudget;
+import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.QueryVector;
@@ -26,6 +28,7 @@ import dev.vamana.vectors.FileRegion;
 import dev.vamana.work.Workers;
 import java.io.Closeable;
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.nio.ByteBuffer;
 import java.nio.ByteOrder;
 import java.util.ArrayList;
@@ -55,8 +58,7 @@ public class HostFetchTests extends GpuTestCase {
     return new FetchOptions(
         1 + random().nextInt(3),
         1 + random().nextInt(600),
-        FetchOptions.MIN_BYTES << random().nextInt(8),
-        random().nextInt(3) * (1L << 16));
+        FetchOptions.MIN_BYTES << random().nextInt(8));
   }
 
   private static FetchLane lane(
@@ -69,25 +71,32 @@ public class HostFetchTests extends GpuTestCase {
         onLost);
   }
 
+  private static ResidentSegment place(FixedPlacements places, SegmentView view) {
+    try {
+      return places.place(view, Placement.HOST_FETCH);
+    } catch (IOException e) {
+      throw new UncheckedIOException(e);
+    }
+  }
+
   /** Host fetch over all segments of an index. */
   private static final class Fixture implements Closeable {
     final SimulatedDriver device = driver();
     final FaultyDriver driver = new FaultyDriver(device);
     final AtomicReference<Exception> lost = new AtomicReference<>();
-    final TestResidency residency;
+    final FixedPlacements places;
     final FetchLane fetch;
     final Map<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
 
     Fixture(FetchOptions options) {
       driver.bind();
-      residency =
-          new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
+      places = new FixedPlacements(driver, DEVICE_BYTES);
       fetch = lane(driver, options, lost::set);
     }
 
     synchronized HeldSegment held(SegmentView view) {
       return segments.computeIfAbsent(
-          view, unseen -> new HeldSegment(new Lease(view), residency.acquire(view)));
+          view, unseen -> new HeldSegment(new Lease(view), place(places, view)));
     }
 
     FetchCall submit(List<WorkItem> items) throws IOException {
@@ -104,7 +113,7 @@ public class HostFetchTests extends GpuTestCase {
       driver.bind();
       fetch.free();
       segments.values().forEach(HeldSegment::release);
-      residency.close();
+      places.close();
       assertEquals(List.of(), device.leftovers());
       driver.close();
       assertNull(lost.get());
@@ -292,7 +301,7 @@ public class HostFetchTests extends GpuTestCase {
 
   public void testClosingWhileSearched() throws Exception {
     try (TestIndex index = TestIndex.any(1200, 1);
-        Fixture fixture = new Fixture(new FetchOptions(2, 2_000, FetchOptions.MIN_BYTES, 0))) {
+        Fixture fixture = new Fixture(new FetchOptions(2, 2_000, FetchOptions.MIN_BYTES))) {
       List<WorkItem> items = walkable(index, 400);
       fixture.search(items.subList(0, 1));
       AtomicReference<Throwable> ended = new AtomicReference<>();
@@ -324,7 +333,7 @@ public class HostFetchTests extends GpuTestCase {
     try (TestIndex index = TestIndex.any(500, 1)) {
       List<WorkItem> items = walkable(index, 40);
       List<WorkResult> expected = walked(items);
-      FetchOptions options = new FetchOptions(2, 600, FetchOptions.MIN_BYTES, 1 << 18);
+      FetchOptions options = new FetchOptions(2, 600, FetchOptions.MIN_BYTES);
       for (FaultyDriver.Operation operation :
           List.of(
               FaultyDriver.Operation.ALLOCATE,
@@ -360,10 +369,9 @@ public class HostFetchTests extends GpuTestCase {
       driver.bind();
       AtomicReference<GpuException> lost = new AtomicReference<>();
       FetchLane fetch = lane(driver, options(), lost::set);
-      TestResidency residency =
-          new TestResidency(driver, view -> new TestResidency.Choice(Placement.HOST_FETCH, false));
       SegmentView view = items.get(0).segment();
-      HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
+      FixedPlacements places = new FixedPlacements(driver, DEVICE_BYTES);
+      HeldSegment held = new HeldSegment(new Lease(view), place(places, view));
       driver.fail(
           FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
       FetchCall call = new FetchCall(fetch, items, unused -> held);
@@ -373,7 +381,6 @@ public class HostFetchTests extends GpuTestCase {
       fetch.stop();
       assertTrue(lost.get().contextLost());
       held.release();
-      residency.abandon();
       driver.close();
     }
   }
@@ -395,9 +402,8 @@ public class HostFetchTests extends GpuTestCase {
       }
       try (IndexInput in = damaged.openInput("graph", IOContext.DEFAULT)) {
         FileRegion graph = FileRegion.of(in, 0, in.length());
-        SegmentView other = new OtherGraph(view, graph);
-        fixture.segments.put(
-            other, new HeldSegment(new Lease(other), fixture.residency.acquire(view)));
+        SegmentView other = new OtherFiles(view, graph, view.vectorsRegion());
+        fixture.segments.put(other, new HeldSegment(new Lease(other), place(fixture.places, view)));
         List<WorkItem> items = new ArrayList<>();
         for (WorkItem item : walkable(index, 20)) {
           items.add(

@@ -63,13 +63,13 @@ public class HostMemoryTests extends GpuTestCase {
 
   private static GpuExecutor open(
       Placement placement, HostMemoryAccount account, Supplier<CudaDriver> drivers) {
-    return GpuExecutor.open(
+    return openAtOnce(
         WALKS
             .withBatches(BATCHES)
             .withHostMemory(account)
             .withTimes(times -> times.retry(1_000_000, 8_000_000)),
         drivers,
-        everything(placement, true),
+        everything(placement),
         new QuietListener());
   }
 

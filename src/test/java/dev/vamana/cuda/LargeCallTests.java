@@ -87,7 +87,7 @@ public class LargeCallTests extends GpuTestCase {
                 Workers.callingThread());
         SimulatedDriver driver = driver();
         GpuExecutor executor =
-            GpuDevice.open(
+            GpuExecutor.open(
                 () -> driver,
                 ResidencyOptions.defaults(DEVICE_BYTES)
                     .withPlacement(Placement.EXACT)

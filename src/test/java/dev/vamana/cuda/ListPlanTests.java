@@ -63,7 +63,7 @@ public class ListPlanTests extends PlanTestCase {
             .withPlacement(placement)
             .withLimits(MemoryLimit.percent(60), MemoryLimit.percent(60))
             .withTimes(Duration.ZERO, Duration.ZERO);
-    GpuExecutor executor = GpuDevice.open(drivers, residency, options, new QuietListener());
+    GpuExecutor executor = GpuExecutor.open(drivers, residency, options, new QuietListener());
     for (SegmentView view : index.views()) {
       executor.opened(view);
       await(() -> executor.presence(view).state() == DevicePresence.State.RESIDENT);

@@ -173,7 +173,7 @@ public class LoadTests extends PlanTestCase {
       PlanOptions plans = new PlanOptions(PlanMode.AUTO, atScale(costs, driver));
       GpuOptions options = QUIET.withBatches(BATCHES).withPlans(plans);
       try (GpuExecutor executor =
-          GpuDevice.open(() -> driver, residency, options, new QuietListener())) {
+          GpuExecutor.open(() -> driver, residency, options, new QuietListener())) {
         List<Request> requests = requests(index);
         for (SegmentView view : index.views()) {
           executor.warm(view);

@@ -89,7 +89,7 @@ public class LossTests extends GpuTestCase {
     ExecutorService pool = Executors.newFixedThreadPool(2, new NamedThreadFactory("loss"));
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), listener)) {
+            openAtOnce(options(), drivers, everything(Placement.EXACT), listener)) {
       List<WorkItem> items = index.items(1, WalkParameters.Distances.EXACT);
       SegmentView view = items.get(0).segment();
       executor.opened(view);
@@ -139,7 +139,7 @@ public class LossTests extends GpuTestCase {
         };
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(options(), drivers, everything(Placement.EXACT, true), listener)) {
+            openAtOnce(options(), drivers, everything(Placement.EXACT), listener)) {
       List<WorkItem> items = index.items(5, WalkParameters.Distances.EXACT);
       List<WorkResult> expected = onCpu(items);
       first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
@@ -170,7 +170,7 @@ public class LossTests extends GpuTestCase {
         options().withTimes(times -> times.deadline(TimeUnit.MILLISECONDS.toNanos(50)));
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor =
-            GpuExecutor.open(options, drivers, everything(placement, true), new QuietListener())) {
+            openAtOnce(options, drivers, everything(placement), new QuietListener())) {
       List<WorkItem> items = index.items(5, WalkParameters.Distances.EXACT);
       List<WorkResult> answers = executor.search(items);
       assertEquals(items.size(), answers.size());

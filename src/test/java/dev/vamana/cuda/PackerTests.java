@@ -11,6 +11,9 @@ import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Residency;
+import dev.vamana.cuda.memory.ResidencyCounters;
+import dev.vamana.cuda.memory.ResidencyListener;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -55,8 +58,15 @@ public class PackerTests extends GpuTestCase {
     driver.bind();
     try (TestIndex index = TestIndex.any(200, 1)) {
       SegmentView view = index.views().get(0);
-      TestResidency residency =
-          new TestResidency(driver, any -> new TestResidency.Choice(Placement.EXACT, true));
+      Residency residency =
+          new Residency(
+              driver,
+              everything(Placement.EXACT),
+              Runnable::run,
+              () -> {},
+              ResidencyListener.NONE,
+              new ResidencyCounters());
+      residency.opened(view);
       HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
       WalkLane lane =
           WalkLane.open(
@@ -91,7 +101,7 @@ public class PackerTests extends GpuTestCase {
       assertTrue("while items are written, too", failures > 3 * ITEMS);
       held.release();
       // waits for uses that are left
-      residency.closing(view);
+      residency.close();
       lane.stop();
       lane.free();
     }

@@ -48,8 +48,7 @@ public class RouteTests extends PlanTestCase {
 
   private static GpuExecutor open(GpuOptions options) {
     CudaDriver driver = device();
-    return GpuExecutor.open(
-        options, () -> driver, everything(Placement.EXACT, true), new QuietListener());
+    return openAtOnce(options, () -> driver, everything(Placement.EXACT), new QuietListener());
   }
 
   private static WorkItem any(TestIndex index, SegmentView view) {

@@ -83,7 +83,7 @@ public class ScaledPlacementsTests extends GpuTestCase {
     try (ExecutorRegistry.Installation installed =
             ExecutorRegistry.install(
                 () ->
-                    GpuDevice.open(
+                    GpuExecutor.open(
                         () -> driver,
                         ResidencyOptions.defaults(DEVICE_BYTES).withPlacement(placement),
                         WALKS.withBatches(BATCHES).withWaitForUpload(true),

@@ -49,7 +49,7 @@ public class SegmentsAheadTests extends GpuTestCase {
     installation =
         ExecutorRegistry.install(
             () ->
-                GpuDevice.open(
+                GpuExecutor.open(
                     drivers,
                     ResidencyOptions.defaults(1L << 30).withPlacement(Placement.EXACT),
                     WALKS

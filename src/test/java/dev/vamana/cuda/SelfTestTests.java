@@ -23,7 +23,7 @@ public class SelfTestTests extends GpuTestCase {
   private static final Set<String> HELPERS = Set.of("convert_range", "host_fetch");
 
   private static GpuExecutor open(SimulatedKernels some) {
-    return GpuDevice.open(
+    return GpuExecutor.open(
         () -> new SimulatedDriver(some, DEVICE_BYTES, random().nextBoolean()),
         ResidencyOptions.defaults(1L << 30),
         GpuOptions.DEFAULT

@@ -71,7 +71,7 @@ final class SeveralDevices {
         count,
         new Machine(
             (index, changed) ->
-                GpuDevice.open(
+                GpuExecutor.open(
                     () -> pages.of(context(index)),
                     residency,
                     options.withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),

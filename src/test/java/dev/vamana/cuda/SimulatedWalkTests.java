@@ -7,6 +7,7 @@ import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -66,7 +67,7 @@ public class SimulatedWalkTests extends LuceneTestCase {
         WalkParameters walk =
             new WalkParameters(
                 beam,
-                placement.copiesCodes()
+                (placement.precision() == Precision.PQ)
                     ? WalkParameters.Distances.QUANTIZED
                     : WalkParameters.Distances.EXACT,
                 RandomPicks.randomFrom(random(), List.of(1, 2, 4)),

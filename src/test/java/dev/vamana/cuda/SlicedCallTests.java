@@ -19,10 +19,10 @@ public class SlicedCallTests extends GpuTestCase {
 
   private static GpuExecutor open(Workers workers) {
     assumeTrue("needs kernels of the host", kernels != null);
-    return GpuExecutor.open(
+    return openAtOnce(
         WALKS.withBatches(BATCHES).withWorkers(workers),
         GpuTestCase::driver,
-        everything(Placement.EXACT, true),
+        everything(Placement.EXACT),
         new QuietListener());
   }
 

@@ -34,7 +34,7 @@ public class SmallSegmentsTests extends PlanTestCase {
 
   private static GpuExecutor open(MemoryLimit memory, GpuOptions options) {
     CudaDriver driver = device();
-    return GpuDevice.open(
+    return GpuExecutor.open(
         () -> driver,
         ResidencyOptions.defaults(1L << 30).withLimits(memory, MemoryLimit.percent(60)),
         options,

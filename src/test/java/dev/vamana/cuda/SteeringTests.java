@@ -29,7 +29,7 @@ public class SteeringTests extends GpuTestCase {
 
   private static GpuExecutor open(MemoryLimit limit, FaultyDriver... drivers) {
     AtomicInteger next = new AtomicInteger();
-    return GpuDevice.open(
+    return GpuExecutor.open(
         () -> drivers[Math.min(drivers.length - 1, next.getAndIncrement())],
         ResidencyOptions.defaults(1L << 30).withPlacement(Placement.EXACT).withLimits(limit, PAGES),
         WALKS.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
@@ -115,7 +115,7 @@ public class SteeringTests extends GpuTestCase {
     AtomicInteger attempts = new AtomicInteger();
     try (TestIndex index = TestIndex.any(300, 1);
         GpuExecutor executor =
-            GpuDevice.open(
+            GpuExecutor.open(
                 () -> {
                   if (attempts.getAndIncrement() == 0) {
                     return first;

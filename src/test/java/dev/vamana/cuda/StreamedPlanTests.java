@@ -7,7 +7,6 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
@@ -45,20 +44,15 @@ public class StreamedPlanTests extends PlanTestCase {
     return new MMapDirectory(createTempDir());
   }
 
-  /** A residency that keeps nothing on the device. */
-  private static ResidencyFactory nothing() {
-    return (driver, options, onLost) -> new TestResidency(driver, view -> null);
-  }
-
-  private static GpuExecutor open(GpuOptions options, ResidencyFactory residencies) {
+  private static GpuExecutor open(GpuOptions options) {
     CudaDriver driver = device();
-    return GpuExecutor.open(options, () -> driver, residencies, new QuietListener());
+    return openWithout(options, () -> driver, new QuietListener());
   }
 
   /** With and without filters, of segments that are not on the device. */
   public void testSegmentsThatAreNotOnTheDevice() throws IOException {
     try (TestIndex index = TestIndex.any(1500, 3, mapped());
-        GpuExecutor executor = open(pinned(PlanMode.EXACT), nothing())) {
+        GpuExecutor executor = open(pinned(PlanMode.EXACT))) {
       long asked = 0;
       for (int count : new int[] {1, 3, 40, 300}) {
         List<WorkItem> items = index.items(count, WalkParameters.Distances.EXACT);
@@ -73,8 +67,8 @@ public class StreamedPlanTests extends PlanTestCase {
 
   public void testFewOrManyAccepted() throws IOException {
     try (TestIndex index = TestIndex.any(900, 1, mapped());
-        GpuExecutor gathers = open(options(PlanMode.EXACT, costs(1, 0, 0, 0)), nothing());
-        GpuExecutor scans = open(options(PlanMode.EXACT, costs(0, 1, 0, 0)), nothing())) {
+        GpuExecutor gathers = open(options(PlanMode.EXACT, costs(1, 0, 0, 0)));
+        GpuExecutor scans = open(options(PlanMode.EXACT, costs(0, 1, 0, 0)))) {
       SegmentView view = index.views().get(0);
       for (int accepted : new int[] {0, 1, 40, 899}) {
         List<WorkItem> items = new ArrayList<>();
@@ -92,27 +86,32 @@ public class StreamedPlanTests extends PlanTestCase {
 
   /** The device has graph and codes, and no exact vectors. */
   public void testSegmentsWithoutExactVectorsOnTheDevice() throws IOException {
+    CudaDriver driver = device();
     try (TestIndex index = TestIndex.any(1200, 2, mapped());
         GpuExecutor executor =
-            open(pinned(PlanMode.EXACT), everything(Placement.IN_MEMORY, false))) {
+            openAtOnce(
+                pinned(PlanMode.EXACT),
+                () -> driver,
+                everything(Placement.HOST_FETCH),
+                new QuietListener())) {
       List<WorkItem> items = index.items(100, WalkParameters.Distances.QUANTIZED);
       assertSame(scanned(items), executor.search(items), 0.995);
       assertEquals(100, items(executor, "scan") + items(executor, "gather"));
-      assertEquals(100, executor.statistics().counter("items_by_placement", "in-memory"));
+      assertEquals(100, executor.statistics().counter("items_by_placement", "host-fetch"));
     }
   }
 
   /** Files that are not mapped are the CPU's, and so is a pinned walk of an absent segment. */
   public void testWhatIsNotStreamed() throws IOException {
     try (TestIndex index = TestIndex.any(1200, 1, new ByteBuffersDirectory());
-        GpuExecutor executor = open(pinned(PlanMode.EXACT), nothing())) {
+        GpuExecutor executor = open(pinned(PlanMode.EXACT))) {
       List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
       assertSame(GpuTestCase.onCpu(items), executor.search(items), 1);
       assertEquals(1, onCpu(executor, "not_resident"));
       assertEquals(1, items(executor, "cpu"));
     }
     try (TestIndex index = TestIndex.any(1200, 1, mapped());
-        GpuExecutor executor = open(pinned(PlanMode.GRAPH), nothing())) {
+        GpuExecutor executor = open(pinned(PlanMode.GRAPH))) {
       List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
       assertSame(GpuTestCase.onCpu(items), executor.search(items), 1);
       assertEquals(1, onCpu(executor, "not_resident"));
@@ -139,11 +138,8 @@ public class StreamedPlanTests extends PlanTestCase {
               .with(CostForm.BATCHED_SCAN, streamedBatched);
       CudaDriver driver = device();
       try (GpuExecutor executor =
-          GpuExecutor.open(
-              options(PlanMode.AUTO, atScale(model, driver)),
-              () -> driver,
-              nothing(),
-              new QuietListener())) {
+          openWithout(
+              options(PlanMode.AUTO, atScale(model, driver)), () -> driver, new QuietListener())) {
         for (int batch : new int[] {1, 19, 21, 200}) {
           long before = items(executor, "scan");
           List<WorkItem> items = new ArrayList<>();
@@ -167,7 +163,7 @@ public class StreamedPlanTests extends PlanTestCase {
             new TestIndex(
                 VectorEncoding.FLOAT32, VectorSimilarityFunction.EUCLIDEAN, 32, 900, 1, mapped());
         GpuExecutor executor =
-            GpuDevice.open(
+            GpuExecutor.open(
                 () -> new SimulatedDriver(kernels, DEVICE_BYTES, true),
                 ResidencyOptions.defaults(1L << 30).withPlacement(Placement.MAPPED_GRAPH),
                 pinned(PlanMode.EXACT),
@@ -251,11 +247,10 @@ public class StreamedPlanTests extends PlanTestCase {
         GpuExecutor executor =
             openAtLast(
                 () ->
-                    GpuExecutor.open(
+                    openWithout(
                         pinned(PlanMode.EXACT)
                             .withTimes(times -> times.retry(1_000_000, 8_000_000)),
                         drivers,
-                        nothing(),
                         new QuietListener()))) {
       List<WorkItem> items = new ArrayList<>();
       for (SegmentView view : index.views()) {
@@ -281,10 +276,9 @@ public class StreamedPlanTests extends PlanTestCase {
     ExecutorService pool = Executors.newFixedThreadPool(2, new NamedThreadFactory("search"));
     try (TestIndex index = TestIndex.any(600, 1, mapped());
         GpuExecutor executor =
-            GpuExecutor.open(
+            openWithout(
                 pinned(PlanMode.EXACT),
                 () -> new SimulatedDriver(blocked, DEVICE_BYTES, true),
-                nothing(),
                 new QuietListener())) {
       List<WorkItem> items = List.of(item(index, index.views().get(0), 5, null));
       Future<List<WorkResult>> running = pool.submit(() -> executor.search(items));

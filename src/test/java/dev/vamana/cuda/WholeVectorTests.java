@@ -98,7 +98,7 @@ public class WholeVectorTests extends PlanTestCase {
       throws Exception {
     try (SimulatedDriver driver = driver();
         GpuExecutor executor =
-            GpuDevice.open(
+            GpuExecutor.open(
                 () -> driver,
                 ResidencyOptions.defaults(DEVICE_BYTES)
                     .withPlacement(placement)
@@ -143,7 +143,7 @@ public class WholeVectorTests extends PlanTestCase {
         List<WorkItem> items = items(view, fractions, K);
         try (SimulatedDriver driver = driver();
             GpuExecutor executor =
-                GpuDevice.open(
+                GpuExecutor.open(
                     () -> driver,
                     ResidencyOptions.defaults(DEVICE_BYTES)
                         .withLimits(MemoryLimit.percent(90), MemoryLimit.bytes(0)),

@@ -135,7 +135,7 @@ public class WideVectorTests extends GpuTestCase {
       MemoryLimit limit,
       PlanMode mode,
       Refusals told) {
-    return GpuDevice.open(
+    return GpuExecutor.open(
         () -> driver,
         ResidencyOptions.defaults(DEVICE_BYTES)
             .withPlacement(placement)

@@ -121,15 +121,6 @@ public class NodeSettingsIT {
   }
 
   @Test
-  public void testOffLooksForNothing() throws IOException {
-    Map<?, ?> gpu = (Map<?, ?>) stats("second").get("state");
-    assertEquals("off", gpu.get("enabled"));
-    assertEquals("off", gpu.get("state"));
-    assertEquals("[vamana.gpu.enabled] is [off]", gpu.get("reason"));
-    assertEquals(0, occurrences(CLUSTER.second().log(), SEARCHED_ON_THE_CPU));
-  }
-
-  @Test
   public void testRequiredEndsTheStart() {
     IllegalStateException failure =
         assertThrows(

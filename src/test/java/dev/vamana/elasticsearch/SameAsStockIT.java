@@ -122,18 +122,14 @@ public class SameAsStockIT {
     return answers.get(0).json();
   }
 
-  private static Map<String, Object> assertSameSearch(String body) throws IOException {
-    Map<String, Object> answer = assertSame("POST", "/INDEX/_search", body);
-    assertTrue(answer.toString(), Answers.hits(answer).size() > 0);
-    return answer;
-  }
-
   @Test
   public void testSearches() throws IOException {
     for (String body :
         List.of(
             "{" + SECTION + "}",
             "{\"query\": " + CLAUSE + "}",
+            "{\"retriever\": {\"knn\": {" + KNN + "}}}",
+            "{\"retriever\": {\"standard\": {\"query\": " + CLAUSE + "}}}",
             "{" + SECTION.replace("\"v\"", "\"w\"") + "}",
             "{" + SECTION + ", \"query\": {\"match\": {\"text\": \"odd\"}}}",
             "{" + SECTION + ", \"explain\": true}",
@@ -354,14 +350,5 @@ public class SameAsStockIT {
         Answers.hits(client.post("/ours-updated/_search", "{" + SECTION + ", \"size\": 20}"))
             .size());
     client.delete("/ours-updated,stock-updated");
-  }
-
-  /** Modules that Maven Central lacks bring these requests, so this node refuses both alike. */
-  @Test
-  public void testRequestsThatThisNodeLacks() throws IOException {
-    for (String path : List.of("/INDEX/_rank_eval", "/INDEX/_update_by_query", "/_reindex")) {
-      Map<String, Object> answer = assertSame("POST", path, "{}");
-      assertNotEquals(path, null, answer.get("error"));
-    }
   }
 }

@@ -1,7 +1,6 @@
 package dev.vamana.examples;
 
 import com.sun.management.OperatingSystemMXBean;
-import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
@@ -73,7 +72,7 @@ public final class GpuSearch {
     GpuOptions options = GpuOptions.DEFAULT.withWorkers(workers);
     try {
       return ExecutorRegistry.install(
-          () -> GpuDevice.open(device, residency, options, new LoggingListener()));
+          () -> GpuExecutor.open(device, residency, options, new LoggingListener()));
     } catch (GpuException | LinkageError e) {
       System.out.println("The CPU searches: " + e.getMessage());
       return null;

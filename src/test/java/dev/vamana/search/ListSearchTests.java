@@ -9,12 +9,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.IntPredicate;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
-import org.apache.lucene.search.KnnByteVectorQuery;
-import org.apache.lucene.search.KnnFloatVectorQuery;
-import org.apache.lucene.search.PatienceKnnVectorQuery;
 import org.apache.lucene.search.Query;
 import org.apache.lucene.search.TopDocs;
-import org.apache.lucene.search.knn.KnnSearchStrategy;
 
 /** Searches of inverted lists: all similarities, encodings, codes and collectors. */
 public class ListSearchTests extends SearchTestCase {
@@ -83,25 +79,6 @@ public class ListSearchTests extends SearchTestCase {
     try (TestIndex index = index(randomEncoding(), randomSimilarity(), 3)) {
       double recall = recall(index, null, ALL, 60);
       assertTrue("recall " + recall, recall > 0.8);
-    }
-  }
-
-  /** Lists have a rule of their own for their end, so patience with a graph does not end them. */
-  public void testPatienceHasNoPartInIt() throws IOException {
-    try (TestIndex index = index(randomEncoding(), randomSimilarity(), 1)) {
-      for (int i = 0; i < 20; i++) {
-        QueryVector vector = index.vectors.get(random().nextInt(SIZE));
-        int k = 10 + random().nextInt(50);
-        Query plain =
-            new CountedQuery(FIELD, vector, k, null, KnnSearchStrategy.Hnsw.DEFAULT).query();
-        Query patient =
-            plain instanceof KnnFloatVectorQuery floats
-                ? PatienceKnnVectorQuery.fromFloatQuery(floats, 0.01, 1)
-                : PatienceKnnVectorQuery.fromByteQuery((KnnByteVectorQuery) plain, 0.01, 1);
-        assertArrayEquals(
-            ids(index.searcher, index.searcher.search(plain, k)),
-            ids(index.searcher, index.searcher.search(patient, k)));
-      }
     }
   }
 

@@ -8,9 +8,13 @@ import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.Queue;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.atomic.AtomicLong;
+import java.util.concurrent.locks.LockSupport;
+import java.util.function.BooleanSupplier;
 
 /**
  * One query from its first step on: the steps sent ahead, and their answers until the query's later
@@ -23,6 +27,7 @@ final class Flight {
   private static final int ANSWER_BYTES = 128;
 
   private static final int HIT_BYTES = Integer.BYTES + Float.BYTES;
+  private static final long POLL_NANOS = 1_000_000;
 
   private final Request first;
   private final Habit habit;
@@ -30,7 +35,9 @@ final class Flight {
   private final AtomicLong memory;
   private final long limit;
   private final QueryVector copy;
-  private final Landing landing = new Landing();
+  // threads that wait for the answers
+  private final Queue<Thread> waiting = new ConcurrentLinkedQueue<>();
+  private volatile boolean landed;
   // steps that were not sent ahead
   private final Set<Request> further = ConcurrentHashMap.newKeySet(1);
   // a bit for each step that a call has asked for
@@ -121,7 +128,7 @@ final class Flight {
    * @return the number of results
    */
   int land(List<WorkResult> found) {
-    if (landing.landed()) {
+    if (landed) {
       return 0;
     }
     WorkResult[] results = found.toArray(new WorkResult[0]);
@@ -131,7 +138,14 @@ final class Flight {
       results[i] = results[i] == null || results[i].complete() == false ? null : results[i];
     }
     answers = results;
-    landing.land();
+    landed = true;
+    // a latch has each thread wake the next, which takes as long as the search itself if a query
+    // has
+    // eight segments
+    Thread thread;
+    while ((thread = waiting.poll()) != null) {
+      LockSupport.unpark(thread);
+    }
     if (count == 0) {
       release();
     }
@@ -149,8 +163,8 @@ final class Flight {
     if (i < 0) {
       return null;
     }
-    landing.await(item.cancelled());
-    if (landing.landed() == false || i >= answers.length) {
+    await(item.cancelled());
+    if (landed == false || i >= answers.length) {
       return null;
     }
     WorkResult found = answers[i];
@@ -159,6 +173,27 @@ final class Flight {
       release();
     }
     return found;
+  }
+
+  /**
+   * Waits until the answers are there, or are not wanted any more. An interrupt does not end the
+   * wait; the interrupt status is kept.
+   *
+   * @param unwanted asked once a millisecond
+   */
+  private void await(BooleanSupplier unwanted) {
+    if (landed) {
+      return;
+    }
+    waiting.add(Thread.currentThread());
+    boolean interrupted = false;
+    while (landed == false && unwanted.getAsBoolean() == false) {
+      LockSupport.parkNanos(this, POLL_NANOS);
+      interrupted |= Thread.interrupted();
+    }
+    if (interrupted) {
+      Thread.currentThread().interrupt();
+    }
   }
 
   /**

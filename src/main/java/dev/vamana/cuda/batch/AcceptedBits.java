@@ -52,7 +52,7 @@ final class AcceptedBits {
     if (block == null) {
       return null;
     }
-    ResidentBits.write(accepted, size, block.segment());
+    ResidentBits.write(accepted, size, block.segment);
     boolean pays =
         lookups * LOOKUP_BYTES > bytes
             || segment.view().acceptedOrdinals().shared(accepted) != null;
@@ -94,10 +94,10 @@ final class AcceptedBits {
       return;
     }
     if (copiedBy == null) {
-      slot.copy(place.address(), block.segment());
+      slot.copy(place.address(), block.segment);
       copiedBy = slot;
-      copiedIn = slot.launches();
-    } else if (copiedBy != slot && copiedBy.launches() == copiedIn) {
+      copiedIn = slot.launches;
+    } else if (copiedBy != slot && copiedBy.launches == copiedIn) {
       slot.waitForCopies(copiedBy);
     }
   }

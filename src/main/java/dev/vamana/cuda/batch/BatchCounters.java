@@ -62,16 +62,6 @@ public final class BatchCounters {
     iterations.add(steps);
   }
 
-  /** Returns the number of launches. */
-  public long launches() {
-    return launches.sum();
-  }
-
-  /** Returns the number of items launched. */
-  public long items() {
-    return items.sum();
-  }
-
   /** Returns all counters by name. */
   public SortedMap<String, Long> totals() {
     return totals.sums();

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.DeviceResult;
@@ -69,7 +70,7 @@ public final class Chunk extends Ticket {
    */
   public boolean written(int i) {
     return sizes.lists() == 0
-        && (int) COUNT.getAcquire(block.segment(), results[i] + ResultLayout.COUNT) != VOID;
+        && (int) COUNT.getAcquire(block.segment, results[i] + ResultLayout.COUNT) != VOID;
   }
 
   /** Whether {@link #allWritten} may become true before the launch has ended. */
@@ -94,7 +95,7 @@ public final class Chunk extends Ticket {
   @Override
   public DeviceResult result(int i) {
     ItemPlan plan = plans[item(i)];
-    MemorySegment source = block.segment();
+    MemorySegment source = block.segment;
     long at = results[i];
     int flags = source.get(ValueLayout.JAVA_INT, at + ResultLayout.FLAGS);
     int count = source.get(ValueLayout.JAVA_INT, at + ResultLayout.COUNT);
@@ -105,8 +106,8 @@ public final class Chunk extends Ticket {
         (flags & ResultLayout.FLAG_CORRUPT) != 0 || count < 0 || count > plan.capacity();
     int[] ordinals = new int[corrupt ? 0 : count];
     float[] scores = new float[ordinals.length];
-    block.ints().get(word(at + ResultLayout.ordinals()), ordinals);
-    block.floats().get(word(at + ResultLayout.scores(plan.capacity())), scores);
+    block.ints.get(word(at + ResultLayout.ordinals()), ordinals);
+    block.floats.get(word(at + ResultLayout.scores(plan.capacity())), scores);
     int size = plan.segment().view().size();
     for (int ordinal : ordinals) {
       corrupt |= ordinal < 0 || ordinal >= size;

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ListSearchShape;

@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
@@ -40,19 +41,13 @@ public final class Kernels {
   public record Choice(
       CudaDriver.Kernel kernel, int threads, int sharedBytes, int blocks, int slots) {}
 
-  private record Variant(Policy policy, int warps) {}
-
-  private record Occupancy(Variant kernel, int sharedBytes) {}
-
   private final CudaDriver driver;
   private final Tuning tuning;
   private final ListKernels lists;
   private final Map<WalkShape, SharedMemoryPlan> plans = new HashMap<>();
-  private final Map<Variant, CudaDriver.Kernel> kernels = new HashMap<>();
-  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
 
   /** Chooses the kernel and grid of a launch that searches inverted lists. */
-  ListKernels.Choice lists(ListSearchShape shape, ListKernels.Sizes sizes, int items, int others) {
+  ListKernels.Choice lists(ListSearchShape shape, ChunkSizes sizes, int items, int others) {
     return lists.choose(shape, sizes, tuning, items, others);
   }
 
@@ -170,17 +165,10 @@ public final class Kernels {
   }
 
   private CudaDriver.Kernel kernel(Policy policy, int warps) {
-    return kernels.computeIfAbsent(
-        new Variant(policy, warps), unseen -> driver.kernel(policy.kernelName(warps)));
+    return driver.kernel(policy.kernelName(warps));
   }
 
   private int blocks(Policy policy, int warps, int sharedBytes) {
-    Occupancy key = new Occupancy(new Variant(policy, warps), sharedBytes);
-    Integer known = occupancies.get(key);
-    if (known == null) {
-      known = kernel(policy, warps).blocksPerMultiprocessor(warps * WARP, sharedBytes);
-      occupancies.put(key, known);
-    }
-    return known;
+    return kernel(policy, warps).blocksPerMultiprocessor(warps * WARP, sharedBytes);
   }
 }

@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import dev.vamana.cuda.kernel.ListMemory;
@@ -54,12 +55,16 @@ final class LaunchSlot {
   private long copied;
   private long counters;
   private final DeviceBuffer scratch;
-  private long launches;
-  private long begun;
-  private List<Chunk> chunks;
+  // number of the current launch, or of the last one
+  long launches;
+  // when the current launch began, as of System.nanoTime
+  long begun;
+  // in flight, or null
+  List<Chunk> chunks;
   private boolean watched;
   private long asked;
-  private int items;
+  // in flight
+  int items;
   private boolean copies;
   private boolean sideBySide;
 
@@ -99,26 +104,6 @@ final class LaunchSlot {
       Cleanup.after(e, this::free);
       throw e;
     }
-  }
-
-  /** Returns the number of the current launch, or of the last one. */
-  long launches() {
-    return launches;
-  }
-
-  /** Returns when the current launch began, as {@link System#nanoTime}. */
-  long begun() {
-    return begun;
-  }
-
-  /** Returns the chunks in flight, or null. */
-  List<Chunk> chunks() {
-    return chunks;
-  }
-
-  /** Returns the number of items in flight. */
-  int items() {
-    return items;
   }
 
   /** Returns the number of chunks in flight. */
@@ -183,7 +168,7 @@ final class LaunchSlot {
     sideBySide = batch.size() == 1;
     ChunkSizes sizes = ChunkSizes.NONE;
     int at = 0;
-    MemorySegment target = addresses.segment();
+    MemorySegment target = addresses.segment;
     copies = false;
     int load = items + others;
     for (Chunk chunk : batch) {
@@ -249,13 +234,7 @@ final class LaunchSlot {
       statistics.listsTogether();
       return;
     }
-    ListKernels.Choice choice =
-        kernels.lists(
-            shape,
-            new ListKernels.Sizes(
-                sizes.beam(), sizes.lists(), sizes.dimension(), sizes.subspaces()),
-            items,
-            others);
+    ListKernels.Choice choice = kernels.lists(shape, sizes, items, others);
     long stride = choice.memory().scratchBytes();
     int team = (int) Math.max(1, Math.min(choice.team(), MAX_SCRATCH_BYTES / stride / items));
     int blocks = scratchBlocks(stride, team > 1 ? items * team : choice.blocks());

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.batch;
 
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
@@ -254,22 +255,22 @@ public final class Packer {
     long base = block.deviceAddress();
     int length = query.dimension();
     if (query.floats() != null) {
-      block.floats().put(at / Float.BYTES, query.floats(), 0, length);
+      block.floats.put(at / Float.BYTES, query.floats(), 0, length);
     } else {
-      block.bytes().put(at, query.bytes(), 0, length);
+      block.bytes.put(at, query.bytes(), 0, length);
     }
     int[] entries = terms.entryPoints();
     int entriesAt = at + queryBytes - up16(entries.length * Integer.BYTES);
     if (entries.length > 0) {
-      block.ints().put(entriesAt / Integer.BYTES, entries);
+      block.ints.put(entriesAt / Integer.BYTES, entries);
     }
     header[word(ItemLayout.QUERY)] = base + at;
     header[word(ItemLayout.ENTRY_POINTS)] = base + entriesAt;
     header[word(ItemLayout.RESULT)] = base + result;
     // one copy, because each single value is checked against the block's bounds
-    block.longs().put(i * header.length, header);
+    block.longs.put(i * header.length, header);
     // marks the result as void until the device writes it
-    block.segment().set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, Chunk.VOID);
+    block.segment.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, Chunk.VOID);
   }
 
   /** Copies the items' bitsets that have not been copied yet. */

@@ -26,6 +26,8 @@ final class StagingPool {
   private final AtomicInteger requests = new AtomicInteger();
   // bytes of the largest block when no request is in memory
   private volatile long most;
+  // whether fixed blocks have changed since
+  private volatile boolean stale;
 
   /**
    * Pins memory. The calling thread is bound to the driver.
@@ -78,12 +80,14 @@ final class StagingPool {
     return new Block(offset, bytes, bytes);
   }
 
-  /** Finds the largest block, if no request is in memory. */
+  /** Finds the largest block, if no request is in memory; otherwise the last one's end will. */
   private void measure() {
+    stale = true;
     if (requests.get() == 0) {
       long largest = allocator.largest();
       if (requests.get() == 0) {
         most = largest;
+        stale = false;
       }
     }
   }
@@ -109,11 +113,12 @@ final class StagingPool {
 
     private final long offset;
     private final long counted;
-    private final MemorySegment segment;
-    private final ByteBuffer bytes;
-    private final IntBuffer ints;
-    private final LongBuffer longs;
-    private final FloatBuffer floats;
+    // the block's memory, and the same to be read and written by index
+    final MemorySegment segment;
+    final ByteBuffer bytes;
+    final IntBuffer ints;
+    final LongBuffer longs;
+    final FloatBuffer floats;
 
     private Block(long offset, long bytes, long counted) {
       this.offset = offset;
@@ -125,31 +130,6 @@ final class StagingPool {
       this.floats = this.bytes.asFloatBuffer();
     }
 
-    /** Returns the block's memory. */
-    MemorySegment segment() {
-      return segment;
-    }
-
-    /** Returns the block's memory as bytes, to be read and written by index. */
-    ByteBuffer bytes() {
-      return bytes;
-    }
-
-    /** Returns the block's memory as ints, to be read and written by index. */
-    IntBuffer ints() {
-      return ints;
-    }
-
-    /** Returns the block's memory as longs, to be read and written by index. */
-    LongBuffer longs() {
-      return longs;
-    }
-
-    /** Returns the block's memory as floats, to be read and written by index. */
-    FloatBuffer floats() {
-      return floats;
-    }
-
     /** Returns the device address of the first byte. */
     long deviceAddress() {
       return memory.deviceAddress() + offset;
@@ -159,10 +139,13 @@ final class StagingPool {
     void free() {
       allocator.free(offset);
       if (counted > 0) {
-        requests.decrementAndGet();
         account.release(counted);
+        if (requests.decrementAndGet() == 0 && stale) {
+          measure();
+        }
+      } else {
+        measure();
       }
-      measure();
     }
   }
 }

@@ -195,11 +195,11 @@ public final class WalkLane extends Lane<Chunk> {
   protected long busySince() {
     LaunchSlot oldest = null;
     for (LaunchSlot slot : slots) {
-      if (slot.chunks() != null && (oldest == null || slot.begun() - oldest.begun() < 0)) {
+      if (slot.chunks != null && (oldest == null || slot.begun - oldest.begun < 0)) {
         oldest = slot;
       }
     }
-    return oldest.begun();
+    return oldest.begun;
   }
 
   @Override
@@ -229,7 +229,7 @@ public final class WalkLane extends Lane<Chunk> {
     boolean moved = false;
     long now = System.nanoTime();
     for (LaunchSlot slot : slots) {
-      if (slot.chunks() == null) {
+      if (slot.chunks == null) {
         continue;
       }
       List<Chunk> written = slot.takeWritten();
@@ -336,7 +336,7 @@ public final class WalkLane extends Lane<Chunk> {
     }
     int others = 0;
     for (LaunchSlot other : slots) {
-      others += other.items();
+      others += other.items;
     }
     try {
       slot.launch(shape, batch, items, others);
@@ -351,7 +351,7 @@ public final class WalkLane extends Lane<Chunk> {
 
   private LaunchSlot idleSlot() {
     for (LaunchSlot slot : slots) {
-      if (slot.chunks() == null) {
+      if (slot.chunks == null) {
         return slot;
       }
     }
@@ -372,7 +372,7 @@ public final class WalkLane extends Lane<Chunk> {
       throw new GpuException(
           GpuException.Kind.CONTEXT_LOST, failuresInARow + " launches failed in a row", e);
     }
-    slot.chunks().forEach(chunk -> chunk.bits.forEach(bits -> bits.forgetCopy(slot)));
+    slot.chunks.forEach(chunk -> chunk.bits.forEach(bits -> bits.forgetCopy(slot)));
     try {
       slot.recover();
     } catch (GpuException again) {
@@ -387,7 +387,7 @@ public final class WalkLane extends Lane<Chunk> {
     inFlight.set(0);
     tellCallers();
     for (LaunchSlot slot : slots) {
-      if (slot.chunks() != null) {
+      if (slot.chunks != null) {
         List<Chunk> running = slot.take();
         running.forEach(Chunk::keepMemory);
         end(running, why);

@@ -1,10 +1,10 @@
 package dev.vamana.cuda.build;
 
-import dev.vamana.cuda.batch.ChunkSizes;
 import dev.vamana.cuda.batch.Kernels;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.BuildLayouts.BuildLayout;
 import dev.vamana.cuda.kernel.BuildSizes;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import java.lang.foreign.Arena;

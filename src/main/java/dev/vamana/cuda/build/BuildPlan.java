@@ -1,7 +1,7 @@
 package dev.vamana.cuda.build;
 
-import dev.vamana.cuda.batch.ChunkSizes;
 import dev.vamana.cuda.kernel.BuildSizes;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkShape;

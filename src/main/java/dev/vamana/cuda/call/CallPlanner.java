@@ -6,6 +6,7 @@ import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -391,7 +392,9 @@ public final class CallPlanner {
     if (exact) {
       return CpuExecutor.Way.SCAN;
     }
-    return placement.copiesCodes() && walks ? CpuExecutor.Way.WALK_CODES : CpuExecutor.Way.WALK;
+    return placement.precision() == Precision.PQ && walks
+        ? CpuExecutor.Way.WALK_CODES
+        : CpuExecutor.Way.WALK;
   }
 
   /** Decides for items whose segment is on the device. */

@@ -425,7 +425,7 @@ public final class DeviceCall {
     if (reading != null) {
       reading.finish(session.walks, counters);
     }
-    Tally tally = new Tally();
+    ChunkReading.Tally tally = new ChunkReading.Tally();
     for (int i = 0; i < ticket.count(); i++) {
       int index = ticket.item(i);
       if (results[index] != null) {

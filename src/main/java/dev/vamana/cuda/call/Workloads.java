@@ -99,6 +99,7 @@ public final class Workloads {
         own < size,
         Math.max(1, Math.min(k, size)),
         batch,
+        1,
         NO_WALK,
         new Workload.Cpu(true, cpuRounds, own));
   }
@@ -128,6 +129,7 @@ public final class Workloads {
         item.acceptedOrdinals() != null,
         Math.min(item.k(), view.size()),
         batch,
+        1,
         walk == null ? NO_WALK : walk,
         new Workload.Cpu(scans, cpuRounds, scans ? accepted : CpuExecutor.expectedVisits(item)));
   }

@@ -1,5 +1,7 @@
 package dev.vamana.cuda.driver;
 
+import java.util.Map;
+import java.util.concurrent.ConcurrentHashMap;
 import jcuda.driver.CUfunction;
 import jcuda.driver.CUfunction_attribute;
 import jcuda.driver.JCudaDriver;
@@ -11,6 +13,8 @@ final class JcudaKernel implements CudaDriver.Kernel {
   private final String name;
   private final CUfunction function;
   private final int mostSharedBytes;
+  // the driver takes microseconds to tell
+  private final Map<Long, Integer> occupancies = new ConcurrentHashMap<>();
 
   /**
    * Wraps a kernel and raises its limit of dynamic shared memory to all that the device has beside
@@ -54,6 +58,14 @@ final class JcudaKernel implements CudaDriver.Kernel {
     if (sharedBytes > mostSharedBytes) {
       return 0;
     }
+    Long key = ((long) threads << Integer.SIZE) | sharedBytes;
+    Integer known = occupancies.get(key);
+    return known != null
+        ? known
+        : occupancies.computeIfAbsent(key, unseen -> ask(threads, sharedBytes));
+  }
+
+  private int ask(int threads, int sharedBytes) {
     int[] blocks = new int[1];
     context.call(
         "cuOccupancyMaxActiveBlocksPerMultiprocessor",

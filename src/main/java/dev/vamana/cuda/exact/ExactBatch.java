@@ -1,21 +1,23 @@
 package dev.vamana.cuda.exact;
 
+import dev.vamana.search.QueryVector;
+import dev.vamana.vectors.ArrayCopy;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.Arrays;
-import org.apache.lucene.index.VectorEncoding;
+import java.util.List;
 
 /**
  * A batch of queries for exact search: all with the same k, and with the same candidates. {@link
  * ExactScans} searches it.
  *
- * @param floats the queries over rows of floats, or null
- * @param bytes the queries over rows of bytes, or null
+ * @param queries vectors of the rows' encoding and dimension
  * @param k hits of each query, 1 to 10,000
  * @param acceptedBits device address of the bitset of {@link #accepting}; 0 if there is none
  * @param ordinals the accepted ordinals of {@link #among}; null if the bitset applies or all rows
  *     are accepted
  */
-public record ExactBatch(
-    float[][] floats, byte[][] bytes, int k, long acceptedBits, int[] ordinals) {
+public record ExactBatch(List<QueryVector> queries, int k, long acceptedBits, int[] ordinals) {
 
   /** Most hits of a query. */
   public static final int MAX_K = 10_000;
@@ -27,24 +29,9 @@ public record ExactBatch(
     }
   }
 
-  /**
-   * Makes a batch of queries over all rows of floats.
-   *
-   * @param queries as many components each as the rows
-   * @param k hits of each query, 1 to 10,000
-   */
-  public static ExactBatch of(float[][] queries, int k) {
-    return new ExactBatch(queries, null, k, 0, null);
-  }
-
-  /**
-   * Makes a batch of queries over all rows of bytes.
-   *
-   * @param queries as many components each as the rows
-   * @param k hits of each query, 1 to 10,000
-   */
-  public static ExactBatch of(byte[][] queries, int k) {
-    return new ExactBatch(null, queries, k, 0, null);
+  /** Makes a batch of queries over all rows. */
+  public static ExactBatch of(List<QueryVector> queries, int k) {
+    return new ExactBatch(queries, k, 0, null);
   }
 
   /**
@@ -54,7 +41,7 @@ public record ExactBatch(
    *     ordinal o
    */
   public ExactBatch accepting(long bits) {
-    return new ExactBatch(floats, bytes, k, bits, null);
+    return new ExactBatch(queries, k, bits, null);
   }
 
   /**
@@ -64,41 +51,42 @@ public record ExactBatch(
    *     array
    */
   public ExactBatch among(int[] accepted) {
-    for (int i = 0; i < accepted.length; i++) {
-      if (accepted[i] < 0 || (i > 0 && accepted[i] <= accepted[i - 1])) {
-        throw new IllegalArgumentException(
-            "accepted ordinals must ascend from 0, got " + accepted[i] + " at " + i);
-      }
-    }
-    return new ExactBatch(floats, bytes, k, 0, accepted);
+    return new ExactBatch(queries, k, 0, accepted);
   }
 
   /** Returns a batch of some of the queries. */
-  ExactBatch select(int[] queries) {
-    if (floats != null) {
-      float[][] some = new float[queries.length][];
-      Arrays.setAll(some, i -> floats[queries[i]]);
-      return new ExactBatch(some, null, k, acceptedBits, ordinals);
-    }
-    byte[][] some = new byte[queries.length][];
-    Arrays.setAll(some, i -> bytes[queries[i]]);
-    return new ExactBatch(null, some, k, acceptedBits, ordinals);
+  ExactBatch select(int[] some) {
+    List<QueryVector> selected = Arrays.stream(some).mapToObj(queries::get).toList();
+    return new ExactBatch(selected, k, acceptedBits, ordinals);
   }
 
   /** Returns the number of queries. */
   public int size() {
-    return floats != null ? floats.length : bytes.length;
+    return queries.size();
   }
 
-  VectorEncoding encoding() {
-    return floats != null ? VectorEncoding.FLOAT32 : VectorEncoding.BYTE;
+  /** Writes some queries as floats. */
+  void write(int first, int count, int stride, MemorySegment target) {
+    for (int q = 0; q < count; q++) {
+      long at = (long) q * stride;
+      float[] floats = queries.get(first + q).floats();
+      if (floats != null) {
+        ArrayCopy.toMemory(floats, 0, target, at, floats.length);
+      } else {
+        byte[] bytes = queries.get(first + q).bytes();
+        for (int d = 0; d < bytes.length; d++) {
+          target.set(ValueLayout.JAVA_FLOAT, at + (long) d * Float.BYTES, bytes[d]);
+        }
+      }
+    }
   }
 
   /** Whether the squares of a query's components add up to zero. */
   boolean zero(int query) {
-    int length = floats != null ? floats[query].length : bytes[query].length;
-    for (int d = 0; d < length; d++) {
-      float component = floats != null ? floats[query][d] : bytes[query][d];
+    float[] floats = queries.get(query).floats();
+    byte[] bytes = queries.get(query).bytes();
+    for (int d = 0; d < queries.get(query).dimension(); d++) {
+      float component = floats != null ? floats[d] : bytes[d];
       if (component * component != 0) {
         return false;
       }
@@ -108,15 +96,17 @@ public record ExactBatch(
 
   /** Throws if the queries do not fit the rows. */
   void check(ExactRows rows) {
-    if (encoding() != rows.encoding()) {
-      throw new IllegalArgumentException(
-          "queries of " + encoding() + " over rows of " + rows.encoding());
-    }
-    for (int q = 0; q < size(); q++) {
-      int length = floats != null ? floats[q].length : bytes[q].length;
-      if (length != rows.dimension()) {
+    for (QueryVector query : queries) {
+      if (query.encoding() != rows.encoding() || query.dimension() != rows.dimension()) {
         throw new IllegalArgumentException(
-            "query " + q + " has " + length + " components, rows have " + rows.dimension());
+            "a query has "
+                + query.dimension()
+                + " components of "
+                + query.encoding()
+                + ", rows have "
+                + rows.dimension()
+                + " of "
+                + rows.encoding());
       }
     }
     if (ordinals != null && ordinals.length > 0 && ordinals[ordinals.length - 1] >= rows.size()) {

@@ -11,25 +11,6 @@ package dev.vamana.cuda.exact;
  */
 public record ExactOptions(long scratchBytes, long tileBytes, int leastProducts) {
 
-  /** Defaults; enough for a million vectors of 128 dimensions at once. */
+  /** Enough for a million vectors of 128 dimensions at once. */
   public static final ExactOptions DEFAULT = new ExactOptions(512L << 20, 32L << 20, 4096);
-
-  private static final long LEAST_SCRATCH = 16L << 20;
-  private static final long LEAST_TILE = 64L << 10;
-  private static final long MOST_TILE = 1L << 30;
-
-  /** Checks the ranges. */
-  public ExactOptions {
-    if (scratchBytes < LEAST_SCRATCH) {
-      throw new IllegalArgumentException(
-          "scratchBytes must be at least " + LEAST_SCRATCH + ", got " + scratchBytes);
-    }
-    if (tileBytes < LEAST_TILE || tileBytes > MOST_TILE) {
-      throw new IllegalArgumentException(
-          "tileBytes must be " + LEAST_TILE + " to " + MOST_TILE + ", got " + tileBytes);
-    }
-    if (leastProducts < 1) {
-      throw new IllegalArgumentException("leastProducts must be at least 1, got " + leastProducts);
-    }
-  }
 }

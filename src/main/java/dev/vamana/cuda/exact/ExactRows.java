@@ -26,24 +26,7 @@ public record ExactRows(
     int dimension,
     VectorSimilarityFunction similarity,
     VectorEncoding encoding,
-    AtomicReference<RowFacts> facts) {
-
-  static final int MAX_DIMENSION = 4096;
-
-  /** Checks the ranges. */
-  public ExactRows {
-    if (dimension < 1 || dimension > MAX_DIMENSION) {
-      throw new IllegalArgumentException(
-          "dimension must be 1 to " + MAX_DIMENSION + ", got " + dimension);
-    }
-    if (size < 0) {
-      throw new IllegalArgumentException("size must be at least 0, got " + size);
-    }
-    if (stride < dimension * encoding.byteSize) {
-      throw new IllegalArgumentException(
-          "stride of " + stride + " bytes holds no row of " + dimension + " " + encoding);
-    }
-  }
+    AtomicReference<ProductFormat.Facts> facts) {
 
   /**
    * Describes rows in device memory or in registered host memory.
@@ -58,10 +41,6 @@ public record ExactRows(
       int dimension,
       VectorSimilarityFunction similarity,
       VectorEncoding encoding) {
-    if (address % 16 != 0 || stride % 16 != 0) {
-      throw new IllegalArgumentException(
-          "address and stride of rows must be multiples of 16, got " + address + " and " + stride);
-    }
     return new ExactRows(
         address, null, stride, size, dimension, similarity, encoding, new AtomicReference<>());
   }
@@ -80,11 +59,6 @@ public record ExactRows(
       int dimension,
       VectorSimilarityFunction similarity,
       VectorEncoding encoding) {
-    long wanted = size == 0 ? 0 : (size - 1L) * stride + (long) dimension * encoding.byteSize;
-    if (host.byteSize() < wanted) {
-      throw new IllegalArgumentException(
-          size + " rows take " + wanted + " bytes, got " + host.byteSize());
-    }
     return new ExactRows(
         0, host, stride, size, dimension, similarity, encoding, new AtomicReference<>());
   }
@@ -92,6 +66,11 @@ public record ExactRows(
   /** Whether the device reads the rows in place. */
   public boolean resident() {
     return host == null;
+  }
+
+  /** Bytes between queries over these rows, which are floats. */
+  int queryStride() {
+    return (dimension + 3) / 4 * 16;
   }
 
   /** Bytes of a row that is packed for the device. */

@@ -2,11 +2,12 @@ package dev.vamana.cuda.exact;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.work.Workers;
 import java.io.Closeable;
+import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -21,6 +22,14 @@ public final class ExactScans implements Closeable {
   /** Most queries for which a launch reads each row once. */
   public static final int QUERIES_A_LAUNCH = PlainScan.MOST_QUERIES;
 
+  /**
+   * Components of the candidates up to which two, and four, such launches take less time than
+   * matrix products: as measured (docs/internals/exact-search.md).
+   */
+  private static final long COMPONENTS_OF_TWO = 32L << 20;
+
+  private static final long COMPONENTS_OF_FOUR = 8L << 20;
+
   /** Queries of a slice of a large batch. */
   private static final int SLICE = 2560;
 
@@ -30,7 +39,6 @@ public final class ExactScans implements Closeable {
   private final PlainScan plain;
   private final ProductScan products;
   private final ManyScans many;
-  private final FactFinder facts;
   private final Slice[] slices;
   private final ScanParameters parameters = new ScanParameters();
   private final long stream;
@@ -40,40 +48,17 @@ public final class ExactScans implements Closeable {
    * Makes an instance. The calling thread is bound to the driver.
    *
    * @param account counts pinned memory; searches fail with {@code OUT_OF_MEMORY} if it refuses
-   */
-  public ExactScans(CudaDriver driver, SessionHostMemory account, ExactOptions options) {
-    this(driver, account, options, Workers.callingThread());
-  }
-
-  /**
-   * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
-   *
    * @param budget counts device memory
    */
   public ExactScans(
       CudaDriver driver, SessionHostMemory account, DeviceBudget budget, ExactOptions options) {
-    this(new DriverObjects(driver, account, budget), options, Workers.callingThread());
-  }
-
-  /**
-   * As {@link #ExactScans(CudaDriver, SessionHostMemory, ExactOptions)}.
-   *
-   * @param workers threads that copy the queries of large batches
-   */
-  public ExactScans(
-      CudaDriver driver, SessionHostMemory account, ExactOptions options, Workers workers) {
-    this(new DriverObjects(driver, account, DeviceBudget.UNLIMITED), options, workers);
-  }
-
-  private ExactScans(DriverObjects objects, ExactOptions options, Workers workers) {
     this.options = options;
-    this.objects = objects;
+    this.objects = new DriverObjects(driver, account, budget);
     try {
       tiles = new TileSource(objects, options.tileBytes());
       plain = new PlainScan(objects, options.scratchBytes() / 4);
       products = new ProductScan(objects, options.scratchBytes() / 4 * 3);
-      facts = new FactFinder(objects);
-      slices = new Slice[] {new Slice(objects, workers), new Slice(objects, workers)};
+      slices = new Slice[] {new Slice(objects), new Slice(objects)};
       stream = objects.stream();
       copyStream = objects.stream();
       many = new ManyScans(objects, stream);
@@ -99,7 +84,8 @@ public final class ExactScans implements Closeable {
    * @param components components of all candidates
    */
   public static boolean few(int queries, int k, long components) {
-    return PlainScan.few(queries, k, components);
+    int launches = components <= COMPONENTS_OF_FOUR ? 4 : components <= COMPONENTS_OF_TWO ? 2 : 1;
+    return queries <= launches * QUERIES_A_LAUNCH && k <= ExactLimits.FEW_HITS;
   }
 
   /**
@@ -190,8 +176,8 @@ public final class ExactScans implements Closeable {
   private List<Integer> search(ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
     hits.reset(batch.size());
     products.begin();
-    List<Integer> again = Slice.none();
-    int most = Math.max(1, Math.min(QueryStage.most(rows), FoundLists.most(batch.k())));
+    List<Integer> again = new ArrayList<>();
+    int most = Math.max(1, Slice.most(rows, batch.k()));
     if (multiply) {
       most = Math.min(most, Math.min(SLICE, products.mostQueries(batch.k())));
     }
@@ -225,9 +211,9 @@ public final class ExactScans implements Closeable {
     }
     slice.begin(first, count, batch.k(), tileCount);
     long queries = slice.stage(rows, batch, multiply ? copyStream : stream);
-    int stride = QueryStage.stride(rows);
-    RowFacts ofQueries =
-        multiply ? facts.find(queries, stride, count, rows.dimension(), copyStream) : null;
+    int stride = rows.queryStride();
+    ProductFormat.Facts ofQueries =
+        multiply ? products.facts(queries, stride, count, rows.dimension(), copyStream) : null;
     parameters.begin(rows, batch, queries, count);
     tiles.forEach(
         rows,
@@ -235,31 +221,32 @@ public final class ExactScans implements Closeable {
         most,
         stream,
         tile -> {
-          parameters.tile(tile, slice.found().target());
-          RowFacts ofRows = multiply ? factsOf(rows, tile) : null;
+          parameters.tile(tile, slice.target());
+          ProductFormat.Facts ofRows = multiply ? factsOf(rows, tile) : null;
           ProductFormat format = multiply ? ProductFormat.of(rows, ofRows, ofQueries) : null;
           if (format != null) {
             products.run(parameters, format, ofRows, slice.redo(), stream);
           } else {
             plain.run(parameters, stream);
           }
-          slice.found().add(parameters, stream);
+          slice.add(parameters, stream);
         });
     slice.end(stream);
     return true;
   }
 
   /** Returns facts about the rows of a tile; for resident rows, the facts about all rows. */
-  private RowFacts factsOf(ExactRows rows, Tile tile) {
+  private ProductFormat.Facts factsOf(ExactRows rows, TileSource.Tile tile) {
     if (rows.encoding() == VectorEncoding.BYTE) {
       return null;
     }
     if (rows.resident() == false) {
-      return facts.find(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
+      return products.facts(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
     }
     if (rows.facts().get() == null) {
       rows.facts()
-          .set(facts.find(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
+          .set(
+              products.facts(rows.address(), rows.stride(), rows.size(), rows.dimension(), stream));
     }
     return rows.facts().get();
   }

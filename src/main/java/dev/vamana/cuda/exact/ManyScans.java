@@ -87,7 +87,7 @@ final class ManyScans {
    * Searches, and waits for the hits.
    *
    * @param all batches over all or accepted rows, in place, for as many hits as {@link
-   *     PlainScan#few} allows; of one encoding, and each as {@link ExactBatch#check}
+   *     ExactScans#few} allows; of one encoding, and each as {@link ExactBatch#check}
    */
   void search(List<ExactScans.Asked> all) {
     int group = all.stream().allMatch(asked -> asked.batch().size() == 1) ? 1 : GROUP;
@@ -120,7 +120,7 @@ final class ManyScans {
       all += blocks[i];
       partKeys += (long) blocks[i] * scan.keys();
       keys += scan.keys();
-      queryBytes += (long) scan.count * QueryStage.stride(scan.asked.rows());
+      queryBytes += (long) scan.count * scan.asked.rows().queryStride();
       dimension = Math.max(dimension, scan.asked.rows().dimension());
     }
     long atBlocks = (long) scans.size() * ExactScanLayout.BYTES;
@@ -158,7 +158,8 @@ final class ManyScans {
       ExactBatch batch = scan.asked.batch();
       parameters.begin(rows, batch, device + query, scan.count);
       parameters.tile(
-          new Tile(rows.address(), rows.stride(), rows.size(), 0, 0, rows.size(), false), key);
+          new TileSource.Tile(rows.address(), rows.stride(), rows.size(), 0, 0, rows.size(), false),
+          key);
       parameters
           .part(0, scan.count)
           .address(ExactScanLayout.PARTS, partKeys)
@@ -171,8 +172,8 @@ final class ManyScans {
         target.set(ValueLayout.JAVA_INT, block + ExactBlockLayout.PARTS, blocks[i]);
         block += ExactBlockLayout.BYTES;
       }
-      long size = (long) scan.count * QueryStage.stride(rows);
-      QueryStage.write(rows, batch, scan.first, 0, scan.count, target.asSlice(query, size));
+      long size = (long) scan.count * rows.queryStride();
+      batch.write(scan.first, scan.count, rows.queryStride(), target.asSlice(query, size));
       query += size;
       key += (long) scan.keys() * Long.BYTES;
       partKeys += (long) blocks[i] * scan.keys() * Long.BYTES;

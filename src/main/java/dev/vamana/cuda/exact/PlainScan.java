@@ -7,7 +7,6 @@ import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
 import dev.vamana.cuda.select.SelectRows;
-import dev.vamana.cuda.select.SelectTable;
 import dev.vamana.cuda.select.Selection;
 import org.apache.lucene.index.VectorEncoding;
 
@@ -25,14 +24,6 @@ final class PlainScan {
 
   /** Most queries of such a launch. */
   static final int MOST_QUERIES = WIDTHS[WIDTHS.length - 1];
-
-  /**
-   * Components of the candidates up to which two, and four, such launches take less time than
-   * matrix products: as measured (docs/internals/exact-search.md).
-   */
-  private static final long COMPONENTS_OF_TWO = 32L << 20;
-
-  private static final long COMPONENTS_OF_FOUR = 8L << 20;
 
   private static final int THREADS = 256;
   private static final int ROWS_A_STEP = 64;
@@ -58,20 +49,8 @@ final class PlainScan {
     parts = objects.device();
     scores = objects.device();
     selected = objects.device();
-    selection =
-        new Selection(
-            driver, objects.budget(), SelectTable.measured(), scratchBytes / SELECTION_SHARE);
+    selection = new Selection(driver, objects.budget(), scratchBytes / SELECTION_SHARE);
     ticket = objects.device();
-  }
-
-  /**
-   * Whether a batch uses launches that scan and select at once.
-   *
-   * @param components components of all candidates
-   */
-  static boolean few(int queries, int k, long components) {
-    int launches = components <= COMPONENTS_OF_FOUR ? 4 : components <= COMPONENTS_OF_TWO ? 2 : 1;
-    return queries <= launches * MOST_QUERIES && k <= ExactLimits.FEW_HITS;
   }
 
   /** Returns the most candidates of a tile. */
@@ -84,7 +63,7 @@ final class PlainScan {
     ExactRows rows = parameters.rows;
     int k = parameters.batch.k();
     int candidates = parameters.tile.candidates();
-    if (few(parameters.count, k, (long) candidates * rows.dimension())) {
+    if (ExactScans.few(parameters.count, k, (long) candidates * rows.dimension())) {
       searchFew(parameters, stream);
       return;
     }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.exact;
 
+import dev.vamana.cuda.kernel.BuildLayouts.RangeResultLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -13,13 +14,38 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 record ProductFormat(int number, float scale) {
 
   /**
+   * Facts about a set of float vectors.
+   *
+   * @param largestNorm largest finite norm
+   * @param flags {@link RangeResultLayout#FLAG_FRACTIONS}, {@link
+   *     RangeResultLayout#FLAG_NOT_FINITE}
+   */
+  record Facts(float largestNorm, int flags) {
+    // squares of norms beyond these lose too much precision
+    private static final float MOST_NORM = 1e12f;
+    private static final float LEAST_NORM = 1e-12f;
+
+    /** Whether all components are integers from 0 to 255. */
+    boolean unsignedBytes() {
+      return (flags & RangeResultLayout.FLAG_FRACTIONS) == 0;
+    }
+
+    /** Whether scaled half precision can represent the vectors. */
+    boolean moderate() {
+      return (flags & RangeResultLayout.FLAG_NOT_FINITE) == 0
+          && largestNorm >= LEAST_NORM
+          && largestNorm <= MOST_NORM;
+    }
+  }
+
+  /**
    * Chooses the format of a search.
    *
    * @param ofRows facts about the rows; null for rows of bytes
    * @return null if no format can represent the vectors
    */
-  static ProductFormat of(ExactRows rows, RowFacts ofRows, RowFacts ofQueries) {
-    if (ofQueries.largestNorm() > RowFacts.MOST_NORM) {
+  static ProductFormat of(ExactRows rows, Facts ofRows, Facts ofQueries) {
+    if (ofQueries.largestNorm() > Facts.MOST_NORM) {
       return null;
     }
     boolean cosine = rows.similarity() == VectorSimilarityFunction.COSINE;

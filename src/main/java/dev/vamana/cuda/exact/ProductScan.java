@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.memory.DeviceBuffer;
 import dev.vamana.cuda.memory.DriverObjects;
+import dev.vamana.cuda.memory.PinnedBuffer;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
@@ -46,10 +47,14 @@ final class ProductScan {
   private final DeviceBuffer facts;
   private final MemorySegment factsOfRows =
       Arena.ofAuto().allocate(ExactFactsLayout.BYTES, Long.BYTES);
+  // of other vectors, whose facts are found while searches in another stream use those of rows
+  private final DeviceBuffer others;
+  private final PinnedBuffer found;
+  private final ScanParameters search = new ScanParameters();
   private Copies current;
 
   /** The tile and format that the current copies are of. */
-  private record Copies(Tile tile, ProductFormat format) {}
+  private record Copies(TileSource.Tile tile, ProductFormat format) {}
 
   /**
    * Whether a block of the device has the shared memory for the stages of a product: devices of
@@ -68,6 +73,30 @@ final class ProductScan {
     states = objects.device();
     buffers = objects.device();
     facts = objects.device();
+    others = objects.device();
+    found = objects.pinned();
+  }
+
+  /** Computes facts about float vectors on the device, and waits for them. */
+  ProductFormat.Facts facts(long address, int stride, int count, int dimension, long stream) {
+    found.ensure(ExactFactsLayout.BYTES);
+    long target = others.ensure(ExactFactsLayout.BYTES);
+    driver.fill(target, (byte) 0, ExactFactsLayout.BYTES, stream);
+    search
+        .clear()
+        .address(ExactScanLayout.ROWS, address)
+        .address(ExactScanLayout.FACTS, target)
+        .number(ExactScanLayout.ROW_STRIDE, stride)
+        .number(ExactScanLayout.SIZE, count)
+        .number(ExactScanLayout.DIMENSION, dimension);
+    int blocks = driver.device().multiprocessors() * CONVERT_BLOCKS_PER_MULTIPROCESSOR;
+    launch("exact_facts", blocks, CONVERT_THREADS, 0, search, stream);
+    MemorySegment copy = found.segment().asSlice(0, ExactFactsLayout.BYTES);
+    driver.copyFromDevice(copy, target, stream);
+    driver.synchronize(stream);
+    return new ProductFormat.Facts(
+        copy.get(ValueLayout.JAVA_FLOAT, ExactFactsLayout.LARGEST_NORM),
+        copy.get(ValueLayout.JAVA_INT, ExactFactsLayout.FLAGS));
   }
 
   /** Returns the most candidates of a tile. */
@@ -97,9 +126,13 @@ final class ProductScan {
    * @param redo receives a mark for each query that has to be searched again
    */
   void run(
-      ScanParameters parameters, ProductFormat format, RowFacts ofRows, long redo, long stream) {
+      ScanParameters parameters,
+      ProductFormat format,
+      ProductFormat.Facts ofRows,
+      long redo,
+      long stream) {
     ExactRows rows = parameters.rows;
-    Tile tile = parameters.tile;
+    TileSource.Tile tile = parameters.tile;
     int k = parameters.batch.k();
     int count = parameters.count;
     int capacity = capacity(k);
@@ -139,7 +172,8 @@ final class ProductScan {
         stream);
   }
 
-  private void convert(ScanParameters parameters, Copies wanted, RowFacts ofRows, long stream) {
+  private void convert(
+      ScanParameters parameters, Copies wanted, ProductFormat.Facts ofRows, long stream) {
     int blocks = driver.device().multiprocessors() * CONVERT_BLOCKS_PER_MULTIPROCESSOR;
     if (wanted.equals(current) == false) {
       current = null;

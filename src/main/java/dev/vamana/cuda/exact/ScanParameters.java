@@ -12,7 +12,7 @@ final class ScanParameters {
   private final MemorySegment block = Arena.ofAuto().allocate(ExactScanLayout.BYTES, Long.BYTES);
   ExactRows rows;
   ExactBatch batch;
-  Tile tile;
+  TileSource.Tile tile;
   // device address of some queries of the batch, and bytes between them
   long queries;
   int queryStride;
@@ -56,7 +56,7 @@ final class ScanParameters {
     rows = of;
     batch = searched;
     queries = address;
-    queryStride = QueryStage.stride(rows);
+    queryStride = rows.queryStride();
     count = queryCount;
     clear()
         .number(ExactScanLayout.QUERY_STRIDE, queryStride)
@@ -68,7 +68,7 @@ final class ScanParameters {
   }
 
   /** Sets the rows and candidates of a tile, and where its hits go. */
-  void tile(Tile next, long target) {
+  void tile(TileSource.Tile next, long target) {
     tile = next;
     found = target;
     address(ExactScanLayout.ROWS, tile.rows())

@@ -31,7 +31,6 @@ final class FetchBatch {
 
   private final CudaDriver driver;
   private final Team team;
-  private final VectorArena arena;
   private final DriverObjects objects;
   private final FetchWalk[] walks = new FetchWalk[2];
   private final FetchReranker reranker;
@@ -43,19 +42,13 @@ final class FetchBatch {
   private long stateAddress;
 
   /** Makes streams and buffers. The calling thread is bound to the driver. */
-  FetchBatch(
-      CudaDriver driver,
-      FetchOptions options,
-      Team team,
-      SessionHostMemory account,
-      DeviceBudget budget) {
+  FetchBatch(CudaDriver driver, Team team, SessionHostMemory account, DeviceBudget budget) {
     this.driver = driver;
     this.team = team;
     this.objects = new DriverObjects(driver, account, budget);
     try {
-      this.arena = new VectorArena(objects, options.vectorBytes());
-      Arrays.setAll(walks, i -> new FetchWalk(objects, team, arena));
-      this.reranker = new FetchReranker(objects, team, arena);
+      Arrays.setAll(walks, i -> new FetchWalk(objects, team));
+      this.reranker = new FetchReranker(objects, team);
     } catch (RuntimeException e) {
       Cleanup.after(e, objects::free);
       throw e;
@@ -80,7 +73,6 @@ final class FetchBatch {
     try {
       stateAddress = state.ensure(layout.stateBytes(batch.length));
       requests.ensure(layout.requestBytes(batch.length));
-      arena.reset(layout.shape());
       team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
       walk(many ? walks.length : 1, between);
       takeLists();
@@ -121,21 +113,21 @@ final class FetchBatch {
       long item = (long) i * ItemLayout.BYTES;
       long query = layout.queries(items) + (long) i * layout.queryBytes();
       long result = result(i);
-      write(target, query, slot.item().query());
-      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.segment().descriptor());
+      write(target, query, slot.item.query());
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.segment.descriptor());
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.QUERY, requests.address() + query);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ACCEPTED, 0L);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ENTRY_POINTS, 0L);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.RESULT, requests.address() + result);
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.ENTRY_COUNT, 0);
-      target.set(ValueLayout.JAVA_INT, item + ItemLayout.K, slot.k());
-      target.set(ValueLayout.JAVA_INT, item + ItemLayout.BEAM, slot.beam());
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.K, slot.k);
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.BEAM, slot.beam);
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.PARENTS, layout.shape().parents());
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.RERANK, -1);
       target.set(
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
-          Limits.visits(slot.item().limitWithinReach(), slot.item().segment().size()));
+          Limits.visits(slot.item.limitWithinReach(), slot.item.segment().size()));
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
       target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
     }
@@ -196,7 +188,7 @@ final class FetchBatch {
         states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.ITERATIONS),
         (flags & ResultLayout.FLAG_COMPLETE) != 0);
     if ((flags & ResultLayout.FLAG_CORRUPT) != 0 || size < 0 || size > layout.listCapacity()) {
-      slot.foundCorrupt();
+      slot.corrupt = true;
       return;
     }
     slot.choose(
@@ -210,14 +202,14 @@ final class FetchBatch {
     MemorySegment source = requests.segment();
     for (int i = from; i < to; i++) {
       FetchSlot slot = slots[i];
-      if (slot.failure() != null || slot.corrupt()) {
+      if (slot.failure() != null || slot.corrupt) {
         slot.finish(new int[0], new float[0]);
         continue;
       }
       long at = result(i);
       int count = source.get(ValueLayout.JAVA_INT, at + ResultLayout.COUNT);
-      if (count < 0 || count > slot.k()) {
-        slot.foundCorrupt();
+      if (count < 0 || count > slot.k) {
+        slot.corrupt = true;
         count = 0;
       }
       int[] ordinals = new int[count];

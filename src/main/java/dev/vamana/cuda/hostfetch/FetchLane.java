@@ -81,7 +81,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
   protected void search(List<FetchTicket> tickets) {
     try {
       if (batch == null) {
-        batch = new FetchBatch(driver(), options, team, account, budget);
+        batch = new FetchBatch(driver(), team, account, budget);
       }
       FetchShape shape = tickets.get(0).shape();
       List<FetchSlot> slots = open(tickets, shape);
@@ -107,13 +107,13 @@ public final class FetchLane extends BatchLane<FetchTicket> {
     List<FetchSlot> slots = new ArrayList<>();
     for (FetchTicket ticket : tickets) {
       for (FetchSlot slot : ticket.slots()) {
-        Lease lease = slot.segment().lease();
+        Lease lease = slot.segment.lease();
         try {
           SegmentFiles opened = reading.get(lease);
           if (opened == null) {
             opened = open(lease, shape);
           }
-          slot.files(opened);
+          slot.files = opened;
           slots.add(slot);
         } catch (IOException | RuntimeException e) {
           slot.fail(e);
@@ -149,7 +149,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
         continue;
       }
       for (FetchSlot slot : slots) {
-        if (slot.segment().lease().equals(lease)) {
+        if (slot.segment.lease().equals(lease)) {
           slot.fail(closed(lease.view()));
         }
       }

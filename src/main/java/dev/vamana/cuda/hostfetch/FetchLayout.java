@@ -35,29 +35,15 @@ record FetchLayout(
   // limit of each pinned buffer whose size depends on the number of items
   private static final long MAX_PINNED = PinnedBuffer.MAX_BYTES / 4;
 
-  /** Checks what the kernels rely on. */
-  FetchLayout {
-    check("beam", listCapacity, Limits.MAX_BEAM_WIDTH);
-    check("parents", shape.parents(), Limits.MAX_PARENTS);
-    check("dimension", shape.dimension(), Limits.MAX_DIMENSION);
-    check("subspaces", shape.subspaces(), Math.min(shape.dimension(), Limits.MAX_SUBSPACES));
-  }
-
-  private static void check(String name, int value, int most) {
-    if (value < 1 || value > most) {
-      throw new IllegalArgumentException(name + " must be 1 to " + most + ", got " + value);
-    }
-  }
-
   /** Returns the layout for items of a shape. */
   static FetchLayout of(FetchShape shape, List<FetchSlot> slots) {
     int beam = 1;
     int k = 1;
     int entries = 0;
     for (FetchSlot slot : slots) {
-      beam = Math.max(beam, slot.beam());
-      k = Math.max(k, slot.k());
-      entries = Math.max(entries, slot.item().entryPoints().length);
+      beam = Math.max(beam, slot.beam);
+      k = Math.max(k, slot.k);
+      entries = Math.max(entries, slot.item.entryPoints().length);
     }
     int start = (entries + 4) & ~3;
     int fresh = (Math.max(shape.rowStride(), start) + 31) & ~31;

@@ -27,7 +27,6 @@ final class FetchReranker {
   private final DriverObjects objects;
   private final CudaDriver driver;
   private final Team team;
-  private final VectorArena arena;
   private final Buffer[] buffers;
   private final MemorySegment parameters =
       Arena.ofAuto().allocate(FetchRerankLayout.BYTES, Long.BYTES);
@@ -36,11 +35,10 @@ final class FetchReranker {
   private int next;
 
   /** Makes a re-ranker. The calling thread is bound to the driver. */
-  FetchReranker(DriverObjects objects, Team team, VectorArena arena) {
+  FetchReranker(DriverObjects objects, Team team) {
     this.objects = objects;
     this.driver = objects.driver();
     this.team = team;
-    this.arena = arena;
     this.buffers = new Buffer[] {new Buffer(), new Buffer()};
   }
 
@@ -62,7 +60,7 @@ final class FetchReranker {
       slots.add(slot);
       numbers.add(number);
       firsts.add(candidates);
-      candidates += slot.candidateCount();
+      candidates += slot.candidateCount;
     }
   }
 
@@ -75,34 +73,29 @@ final class FetchReranker {
   void run(FetchSlot[] slots, FetchLayout layoutOfAll, long itemsAddress, Runnable between) {
     layout = layoutOfAll;
     items = itemsAddress;
-    for (boolean copied : new boolean[] {true, false}) {
-      long each = Integer.BYTES * 2L + (copied ? 0 : layout.shape().vectorStride());
-      Part part = new Part();
-      for (int i = 0; i < slots.length; i++) {
-        FetchSlot slot = slots[i];
-        if (slot.candidateCount() == 0
-            || slot.copied() != copied
-            || slot.failure() != null
-            || slot.corrupt()) {
-          continue;
-        }
-        long bytes = bytes(part.slots.size() + 1, part.candidates + slot.candidateCount(), each);
-        if (part.candidates > 0 && bytes > PART_BYTES) {
-          run(part, copied);
-          between.run();
-          part = new Part();
-        }
-        if (bytes(1, slot.candidateCount(), each) <= PinnedBuffer.MAX_BYTES) {
-          part.add(slot, i);
-        } else {
-          slot.fail(
-              new IllegalArgumentException(
-                  slot.candidateCount() + " candidates are more than fit pinned memory"));
-        }
+    long each = Integer.BYTES * 2L + layout.shape().vectorStride();
+    Part part = new Part();
+    for (int i = 0; i < slots.length; i++) {
+      FetchSlot slot = slots[i];
+      if (slot.candidateCount == 0 || slot.failure() != null || slot.corrupt) {
+        continue;
       }
-      if (part.candidates > 0) {
-        run(part, copied);
+      long bytes = bytes(part.slots.size() + 1, part.candidates + slot.candidateCount, each);
+      if (part.candidates > 0 && bytes > PART_BYTES) {
+        run(part);
+        between.run();
+        part = new Part();
       }
+      if (bytes(1, slot.candidateCount, each) <= PinnedBuffer.MAX_BYTES) {
+        part.add(slot, i);
+      } else {
+        slot.fail(
+            new IllegalArgumentException(
+                slot.candidateCount + " candidates are more than fit pinned memory"));
+      }
+    }
+    if (part.candidates > 0) {
+      run(part);
     }
     for (Buffer buffer : buffers) {
       driver.synchronize(buffer.stream);
@@ -113,7 +106,7 @@ final class FetchReranker {
     return FetchGroupLayout.BYTES * (long) groups + candidates * each + 3L * 256;
   }
 
-  private void run(Part part, boolean copied) {
+  private void run(Part part) {
     Buffer buffer = buffers[next];
     next = (next + 1) % buffers.length;
     objects.await(buffer.used);
@@ -122,7 +115,7 @@ final class FetchReranker {
     long ordinals = FetchLayout.align((long) groups * FetchGroupLayout.BYTES);
     long rows = ordinals + (long) part.candidates * Integer.BYTES;
     long vectors = FetchLayout.align(rows + (long) part.candidates * Integer.BYTES);
-    long bytes = copied ? vectors : vectors + (long) part.candidates * stride;
+    long bytes = vectors + (long) part.candidates * stride;
     buffer.pinned.ensure(Math.max(bytes, PART_BYTES));
     long address = buffer.device.ensure(Math.max(bytes, PART_BYTES));
     MemorySegment target = buffer.pinned.segment();
@@ -136,16 +129,13 @@ final class FetchReranker {
             long group = (long) g * FetchGroupLayout.BYTES;
             target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.SLOT, part.numbers.get(g));
             target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.FIRST, first);
-            target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.COUNT, slot.candidateCount());
-            for (int i = 0; i < slot.candidateCount(); i++) {
+            target.set(ValueLayout.JAVA_INT, group + FetchGroupLayout.COUNT, slot.candidateCount);
+            for (int i = 0; i < slot.candidateCount; i++) {
               long at = (first + (long) i) * Integer.BYTES;
-              int row = copied ? slot.row(i) : first + i;
               target.set(ValueLayout.JAVA_INT, ordinals + at, slot.candidate(i));
-              target.set(ValueLayout.JAVA_INT, rows + at, row);
-              if (copied == false) {
-                slot.copyVector(
-                    slot.candidate(i), target, vectors + (first + (long) i) * stride, worker);
-              }
+              target.set(ValueLayout.JAVA_INT, rows + at, first + i);
+              slot.copyVector(
+                  slot.candidate(i), target, vectors + (first + (long) i) * stride, worker);
             }
           }
         });
@@ -155,10 +145,7 @@ final class FetchReranker {
     parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.GROUPS, address);
     parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.ORDINALS, address + ordinals);
     parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.ROWS, address + rows);
-    parameters.set(
-        ValueLayout.JAVA_LONG,
-        FetchRerankLayout.VECTORS,
-        copied ? arena.address() : address + vectors);
+    parameters.set(ValueLayout.JAVA_LONG, FetchRerankLayout.VECTORS, address + vectors);
     parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.COUNT, groups);
     parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.VECTOR_STRIDE, stride);
     parameters.set(ValueLayout.JAVA_INT, FetchRerankLayout.LIST_CAPACITY, l.k());

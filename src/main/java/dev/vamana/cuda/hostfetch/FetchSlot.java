@@ -16,32 +16,27 @@ import org.apache.lucene.util.Bits;
  */
 final class FetchSlot {
 
-  /** Row number of an expanded node whose vector is not on the device. */
-  static final int NOT_COPIED = -1;
-
   private static final int FEW = 32;
 
-  private final WorkItem item;
-  private final HeldSegment segment;
-  private final int beam;
-  private final int k;
+  final WorkItem item;
+  final HeldSegment segment;
+  final int beam;
+  final int k;
   private final int rerank;
-  private SegmentFiles files;
+  SegmentFiles files;
   private int[] expanded;
-  private int[] rows;
   private int expandedCount;
-  private boolean allCopied = true;
   private int[] candidates = new int[0];
-  private int candidateCount;
+  int candidateCount;
   private volatile Exception failure;
   private final BooleanSupplier left;
   private volatile boolean unwanted;
   private boolean cancelled;
-  private boolean corrupt;
+  boolean corrupt;
   private long visited;
   private int iterations;
   private boolean complete;
-  private DeviceResult result;
+  DeviceResult result;
 
   /**
    * Makes a slot.
@@ -56,34 +51,7 @@ final class FetchSlot {
     this.k = Math.min(item.k(), beam);
     boolean all = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
     this.rerank = all ? -1 : Math.min(beam, item.walk().rerankDepth(k));
-    if (all) {
-      expanded = new int[FEW];
-      rows = new int[FEW];
-    }
-  }
-
-  WorkItem item() {
-    return item;
-  }
-
-  HeldSegment segment() {
-    return segment;
-  }
-
-  int beam() {
-    return beam;
-  }
-
-  int k() {
-    return k;
-  }
-
-  SegmentFiles files() {
-    return files;
-  }
-
-  void files(SegmentFiles opened) {
-    files = opened;
+    this.expanded = all ? new int[FEW] : null;
   }
 
   /**
@@ -111,18 +79,6 @@ final class FetchSlot {
     unwanted = true;
   }
 
-  boolean corrupt() {
-    return corrupt;
-  }
-
-  void foundCorrupt() {
-    corrupt = true;
-  }
-
-  DeviceResult result() {
-    return result;
-  }
-
   /** Sets the result, which is corrupt if the segment does not have one of the ordinals. */
   void finish(int[] ordinals, float[] scores) {
     for (int ordinal : ordinals) {
@@ -135,24 +91,15 @@ final class FetchSlot {
                 ordinals, scores, visited, iterations, complete && cancelled == false, false, null);
   }
 
-  /**
-   * Records an expanded node.
-   *
-   * @param row row of its vector on the device, or {@link #NOT_COPIED}
-   */
-  void expand(int ordinal, int row) {
+  /** Records an expanded node, unless only entries of the worklist are re-ranked. */
+  void expand(int ordinal) {
+    if (expanded == null) {
+      return;
+    }
     if (expandedCount == expanded.length) {
       expanded = Arrays.copyOf(expanded, 2 * expandedCount);
-      rows = Arrays.copyOf(rows, 2 * expandedCount);
     }
-    expanded[expandedCount] = ordinal;
-    rows[expandedCount++] = row;
-    allCopied &= row != NOT_COPIED;
-  }
-
-  /** Whether the candidates are the expanded nodes and all their vectors are on the device. */
-  boolean copied() {
-    return expanded != null && allCopied;
+    expanded[expandedCount++] = ordinal;
   }
 
   /** Records the work of the walk, and whether it ended by itself. */
@@ -171,22 +118,19 @@ final class FetchSlot {
    */
   void choose(int size, IntUnaryOperator list) {
     if (expanded != null) {
-      int kept = 0;
+      candidates = expanded;
       for (int i = 0; i < expandedCount; i++) {
         if (accepts(expanded[i])) {
-          expanded[kept] = expanded[i];
-          rows[kept++] = rows[i];
+          candidates[candidateCount++] = expanded[i];
         }
       }
-      candidates = expanded;
-      candidateCount = kept;
       return;
     }
     candidates = new int[Math.min(rerank, size)];
     for (int rank = 0; rank < size && candidateCount < candidates.length; rank++) {
       int ordinal = list.applyAsInt(rank);
       if (ordinal >= item.segment().size()) {
-        foundCorrupt();
+        corrupt = true;
         candidateCount = 0;
         return;
       }
@@ -194,10 +138,6 @@ final class FetchSlot {
         candidates[candidateCount++] = ordinal;
       }
     }
-  }
-
-  int candidateCount() {
-    return candidateCount;
   }
 
   int candidate(int i) {
@@ -213,11 +153,6 @@ final class FetchSlot {
     } catch (Exception e) {
       fail(e);
     }
-  }
-
-  /** Returns the row of a candidate on the device; valid if {@link #copied}. */
-  int row(int i) {
-    return rows[i];
   }
 
   private boolean accepts(int ordinal) {

@@ -60,6 +60,6 @@ public final class FetchTicket extends Ticket {
     if (failure != null) {
       throw IOUtils.rethrowAlways(failure);
     }
-    return slots[i].result();
+    return slots[i].result;
   }
 }

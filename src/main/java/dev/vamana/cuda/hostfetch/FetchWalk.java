@@ -14,7 +14,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 
 /**
- * Walks of some slots of a batch, with streams of their own. The device works on a step, then the
+ * Walks of some slots of a batch, with a stream of their own. The device works on a step, then the
  * CPU copies the adjacency rows of the next one. Queries whose walk has ended take no part in later
  * steps. {@link FetchBatch} has two: while the device works on one half of a large batch, the CPU
  * copies rows for the other.
@@ -22,8 +22,6 @@ import java.lang.foreign.ValueLayout;
 final class FetchWalk {
 
   private static final int CHUNK = 64;
-  // vectors that a thread copies at a time
-  private static final int VECTORS = 32;
 
   private final DriverObjects objects;
   private final CudaDriver driver;
@@ -35,12 +33,6 @@ final class FetchWalk {
   private final PinnedBuffer rows;
   private final PinnedBuffer picks;
   private final DeviceBuffer deviceRows;
-  private final VectorArena arena;
-  // of the vectors of expanded nodes; two buffers take turns
-  private final long vectorStream;
-  private final PinnedBuffer[] vectors = new PinnedBuffer[2];
-  private final long[] copied = new long[vectors.length];
-  private int turn;
   private FetchSlot[] slots;
   private FetchLayout layout;
   private int[] active = new int[0];
@@ -48,7 +40,7 @@ final class FetchWalk {
   private int count;
 
   /** Makes an instance. The calling thread is bound to the driver. */
-  FetchWalk(DriverObjects objects, Team team, VectorArena arena) {
+  FetchWalk(DriverObjects objects, Team team) {
     this.objects = objects;
     this.driver = objects.driver();
     this.team = team;
@@ -57,12 +49,6 @@ final class FetchWalk {
     this.deviceRows = objects.device();
     this.stream = objects.stream();
     this.picked = objects.event();
-    this.arena = arena;
-    this.vectorStream = objects.stream();
-    for (int i = 0; i < vectors.length; i++) {
-      vectors[i] = objects.pinned();
-      copied[i] = objects.event();
-    }
   }
 
   long stream() {
@@ -99,7 +85,7 @@ final class FetchWalk {
     int stride = layout.startStride();
     long at = rowsAt();
     for (int a = 0; a < count; a++) {
-      WorkItem item = slots[from + a].item();
+      WorkItem item = slots[from + a].item;
       active[a] = from + a;
       target.setAtIndex(ValueLayout.JAVA_INT, a, from + a);
       int[] entries = item.entryPoints();
@@ -169,7 +155,6 @@ final class FetchWalk {
     if (count == 0) {
       return;
     }
-    int width = layout.shape().parents();
     MemorySegment target = rows.segment();
     long first = rowsAt();
     for (int a = 0; a < count; a++) {
@@ -178,7 +163,6 @@ final class FetchWalk {
     team.forEach(count, CHUNK, (from, to, worker) -> copyRows(target, first, from, to, worker));
     copyRows(layout.shape().rowStride());
     launchStep();
-    gatherVectors(width);
   }
 
   /** Keeps only slots that have a parent to expand. */
@@ -196,12 +180,12 @@ final class FetchWalk {
       for (int i = 0; i < width; i++) {
         int parent = source.getAtIndex(ValueLayout.JAVA_INT, (long) a * width + i);
         parents[alive * width + i] = parent;
-        valid &= parent >= StoredAdjacency.UNUSED && parent < slot.files().size();
+        valid &= parent >= StoredAdjacency.UNUSED && parent < slot.files.size();
       }
       if (valid) {
         active[alive++] = active[a];
       } else {
-        slot.foundCorrupt();
+        slot.corrupt = true;
       }
     }
     count = alive;
@@ -217,7 +201,8 @@ final class FetchWalk {
         long at = first + ((long) a * width + i) * rowBytes;
         try {
           if (parent != StoredAdjacency.UNUSED && slot.failure() == null) {
-            slot.files().copyRow(parent, target, at, worker);
+            slot.expand(parent);
+            slot.files.copyRow(parent, target, at, worker);
             continue;
           }
         } catch (Exception e) {
@@ -228,48 +213,9 @@ final class FetchWalk {
     }
   }
 
-  /** Records expanded nodes, and copies their vectors if there is room. */
-  private void gatherVectors(int width) {
-    if (layout.shape().expanded() == false) {
-      return;
-    }
-    int nodes = count * width;
-    int stride = layout.shape().vectorStride();
-    long bytes = (long) nodes * stride;
-    boolean fits = bytes <= PinnedBuffer.MAX_BYTES / 4;
-    int first = fits ? arena.take(nodes) : FetchSlot.NOT_COPIED;
-    boolean room = first != FetchSlot.NOT_COPIED;
-    for (int i = 0; i < nodes; i++) {
-      if (parents[i] != StoredAdjacency.UNUSED) {
-        slots[active[i / width]].expand(parents[i], room ? first + i : FetchSlot.NOT_COPIED);
-      }
-    }
-    if (room == false) {
-      return;
-    }
-    objects.await(copied[turn]);
-    vectors[turn].ensure(bytes);
-    MemorySegment target = vectors[turn].segment();
-    team.forEach(
-        nodes,
-        VECTORS,
-        (from, to, worker) -> {
-          for (int i = from; i < to; i++) {
-            if (parents[i] != StoredAdjacency.UNUSED) {
-              slots[active[i / width]].copyVector(parents[i], target, (long) i * stride, worker);
-            }
-          }
-        });
-    driver.copyToDevice(
-        arena.address() + (long) first * stride, target.asSlice(0, bytes), vectorStream);
-    driver.record(copied[turn], vectorStream);
-    turn = (turn + 1) % vectors.length;
-  }
-
   /** Waits until nothing runs. */
   void drain() {
     driver.synchronize(stream);
-    driver.synchronize(vectorStream);
   }
 
   /** Ends the walks. Work on the device is not waited for. */

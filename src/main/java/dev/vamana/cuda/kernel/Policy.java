@@ -17,6 +17,16 @@ public enum Policy {
   /** Asymmetric distances from a float table in the block's scratch in device memory. */
   TABLE_GLOBAL;
 
+  // a name for each number of warps, which is a power of two: each launch asks for several
+  @SuppressWarnings("ImmutableEnumChecker") // nobody writes it
+  private final String[] names = new String[5];
+
+  Policy() {
+    for (int i = 0; i < names.length; i++) {
+      names[i] = "walk_" + name().toLowerCase(Locale.ROOT) + "_w" + (1 << i);
+    }
+  }
+
   /** Whether the walk reads codes. */
   public boolean quantized() {
     return this == TABLE_HALF || this == TABLE_FLOAT || this == TABLE_GLOBAL;
@@ -32,6 +42,6 @@ public enum Policy {
    * walk_table_half_w4}.
    */
   public String kernelName(int warps) {
-    return "walk_" + name().toLowerCase(Locale.ROOT) + "_w" + warps;
+    return names[Integer.numberOfTrailingZeros(warps)];
   }
 }

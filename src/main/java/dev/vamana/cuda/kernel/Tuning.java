@@ -39,26 +39,6 @@ public record Tuning(
   /** No overrides. */
   public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0, CHOOSE_SHARING);
 
-  public Tuning {
-    if (table != null && table.quantized() == false) {
-      throw new IllegalArgumentException("table must be the policy of a table, got " + table);
-    }
-    if (warps != 0 && WARPS.contains(warps) == false) {
-      throw new IllegalArgumentException("warps must be 0 or one of " + WARPS + ", got " + warps);
-    }
-    if (visitedSlots < 0 || Integer.bitCount(visitedSlots) > 1) {
-      throw new IllegalArgumentException(
-          "visitedSlots must be 0 or a power of two, got " + visitedSlots);
-    }
-    if (team < 0 || team > MOST_TEAM) {
-      throw new IllegalArgumentException("team must be 0 to " + MOST_TEAM + ", got " + team);
-    }
-    if (listSharing < CHOOSE_SHARING) {
-      throw new IllegalArgumentException(
-          "listSharing must be " + CHOOSE_SHARING + " or more, got " + listSharing);
-    }
-  }
-
   /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
     return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, team, listSharing);

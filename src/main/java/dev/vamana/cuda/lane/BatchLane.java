@@ -17,8 +17,6 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
   // who waits longer for the device naps, which tells nothing about processors
   private static final long SPINNING_NANOS = 2_000_000;
 
-  private volatile List<T> running = List.of();
-
   /** As {@link Lane#Lane}. */
   protected BatchLane(
       String name, CudaDriver driver, Consumer<GpuException> onLost, SpareProcessors spare) {
@@ -72,11 +70,6 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
     }
   }
 
-  /** Returns the tickets that are being searched. */
-  protected final List<T> running() {
-    return running;
-  }
-
   @Override
   protected boolean advance() {
     T first = inbox().peek();
@@ -107,7 +100,6 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
   }
 
   private void run(List<T> batch) {
-    running = batch;
     long begun = System.nanoTime();
     spare().spinning(begun);
     GpuException failure = null;
@@ -124,8 +116,6 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
     } else {
       spare().waiting(now);
     }
-    // first, so that callers see no running tickets afterwards
-    running = List.of();
     end(batch, failure);
     if (failure != null && failure.contextLost()) {
       throw failure;

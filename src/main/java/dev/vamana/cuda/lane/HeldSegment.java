@@ -9,21 +9,10 @@ import dev.vamana.search.SegmentView;
 /**
  * A segment and its place on the device, shared by a call and its tickets, of which each has a use
  * of the place. {@code dev.vamana.cuda.call.CallPlanner} makes one for each segment of a call.
+ *
+ * @param place the acquired segment, with its use; null for a segment whose vectors are streamed
  */
-public final class HeldSegment {
-
-  private final Lease lease;
-  private final ResidentSegment place;
-
-  /**
-   * Takes over an acquired segment, with its use.
-   *
-   * @param place the segment on the device; null for a segment whose vectors are streamed
-   */
-  public HeldSegment(Lease lease, ResidentSegment place) {
-    this.lease = lease;
-    this.place = place;
-  }
+public record HeldSegment(Lease lease, ResidentSegment place) {
 
   /** Adds a holder, which has to call {@link #release}. */
   public void hold() {
@@ -37,11 +26,6 @@ public final class HeldSegment {
     if (place != null) {
       place.release();
     }
-  }
-
-  /** Returns the segment's lease. */
-  public Lease lease() {
-    return lease;
   }
 
   /** Returns the segment. */

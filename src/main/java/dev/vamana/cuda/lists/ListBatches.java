@@ -2,7 +2,6 @@ package dev.vamana.cuda.lists;
 
 import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.ListBatchSizes;
 import dev.vamana.cuda.kernel.ListCodes;
@@ -19,9 +18,7 @@ import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /**
  * Searches of the inverted lists of one segment by many items together: a sequence of kernels that
@@ -122,23 +119,14 @@ public final class ListBatches implements AutoCloseable {
    */
   public record Rest(long address, int blocks) {}
 
-  private record Occupancy(String kernel, int threads, int sharedBytes) {}
-
   private final CudaDriver driver;
   private final MemorySegment parameters =
       Arena.ofAuto().allocate(ListBatchLayout.BYTES, Long.BYTES);
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
-  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
   private long busy;
   private boolean begun;
   private final DeviceBuffer memory;
   // searches that do without memory before it is asked for again
   private int without;
-
-  /** Makes an instance for one driver without a limit of memory. It allocates nothing yet. */
-  public ListBatches(CudaDriver driver) {
-    this(driver, DeviceBudget.UNLIMITED);
-  }
 
   /**
    * Makes an instance for one driver. It allocates nothing yet.
@@ -171,13 +159,8 @@ public final class ListBatches implements AutoCloseable {
    * million vectors with 2.8 GB of entries gain 1.4 times on an H200. 764,000 vectors with 24 MB
    * gain nothing, and smaller launches take less memory.
    */
-  public static boolean gainsBySize(ListShape shape, DeviceInfo device) {
-    return shape.entryBytes() > device.cacheBytes();
-  }
-
-  /** The same on the device of these searches. */
   public boolean gainsBySize(ListShape shape) {
-    return gainsBySize(shape, driver.device());
+    return shape.entryBytes() > driver.device().cacheBytes();
   }
 
   /** Whether an earlier launch still runs. The steps of the next launch would wait for it. */
@@ -331,10 +314,7 @@ public final class ListBatches implements AutoCloseable {
 
   /** Returns how many blocks fit the device at once, of those that there is work for. */
   private int blocks(String name, int threads, int sharedBytes, long work) {
-    int fit =
-        occupancies.computeIfAbsent(
-            new Occupancy(name, threads, sharedBytes),
-            key -> kernel(name).blocksPerMultiprocessor(threads, sharedBytes));
+    int fit = kernel(name).blocksPerMultiprocessor(threads, sharedBytes);
     if (fit < 1) {
       throw new GpuException(
           GpuException.Kind.NOT_SUPPORTED,
@@ -348,7 +328,7 @@ public final class ListBatches implements AutoCloseable {
   }
 
   private CudaDriver.Kernel kernel(String step) {
-    return kernels.computeIfAbsent(step, name -> driver.kernel("list_batch_" + name));
+    return driver.kernel("list_batch_" + step);
   }
 
   /** Returns the lists of each step after the first list. */

@@ -2,14 +2,13 @@ package dev.vamana.cuda.lists;
 
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.ListMemory;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
-import java.util.HashMap;
 import java.util.List;
-import java.util.Map;
 
 /** Chooses the kernel and grid of each launch that searches inverted lists. For one thread. */
 public final class ListKernels {
@@ -52,11 +51,7 @@ public final class ListKernels {
   public record Choice(
       CudaDriver.Kernel kernel, int threads, int blocks, int team, ListMemory memory) {}
 
-  private record Occupancy(String kernel, int sharedBytes) {}
-
   private final CudaDriver driver;
-  private final Map<String, CudaDriver.Kernel> kernels = new HashMap<>();
-  private final Map<Occupancy, Integer> occupancies = new HashMap<>();
 
   /** Makes an instance for one driver. */
   public ListKernels(CudaDriver driver) {
@@ -87,18 +82,16 @@ public final class ListKernels {
     return "list_search_" + (bytes ? "byte" : "float") + codes.kernelName() + "_w" + warps;
   }
 
-  /**
-   * Sizes that a block has memory for.
-   *
-   * @param width largest width of the items
-   * @param lists most lists of the items
-   * @param dimension largest dimension of the items
-   * @param subspaces most subspaces of the items' codes; 0 without product quantization
-   */
-  public record Sizes(int width, int lists, int dimension, int subspaces) {
-    ListMemory memory(ListSearchShape shape, ListCodes codes, boolean waves) {
-      return ListMemory.of(codes, width, lists, dimension, shape.dimension(), subspaces, waves);
-    }
+  private static ListMemory memory(
+      ListSearchShape shape, ChunkSizes sizes, ListCodes codes, boolean waves) {
+    return ListMemory.of(
+        codes,
+        sizes.beam(),
+        sizes.lists(),
+        sizes.dimension(),
+        shape.dimension(),
+        sizes.subspaces(),
+        waves);
   }
 
   /**
@@ -114,7 +107,8 @@ public final class ListKernels {
    * @param others items in flight in other launches
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if no block fits
    */
-  public Choice choose(ListSearchShape shape, Sizes sizes, Tuning tuning, int items, int others) {
+  public Choice choose(
+      ListSearchShape shape, ChunkSizes sizes, Tuning tuning, int items, int others) {
     int multiprocessors = driver.device().multiprocessors();
     int most = driver.device().sharedBytesPerBlock();
     ListCodes codes = codes(shape, sizes, tuning.table());
@@ -124,9 +118,9 @@ public final class ListKernels {
     boolean waves =
         wanted == MANY_WARPS
             && (alone || tuning.warps() > 0)
-            && sizes.memory(shape, codes, true).sharedBytes() <= most;
+            && memory(shape, sizes, codes, true).sharedBytes() <= most;
     int own = waves ? MANY_WARPS : wanted == MANY_WARPS ? Math.min(few, EIGHT_WARPS) : wanted;
-    ListMemory memory = sizes.memory(shape, codes, waves);
+    ListMemory memory = memory(shape, sizes, codes, waves);
     String name = name(shape.bytes(), codes, own);
     int blocks = memory.sharedBytes() > most ? 0 : blocks(name, own, memory.sharedBytes());
     if (blocks < 1) {
@@ -135,7 +129,7 @@ public final class ListKernels {
           name + " does not fit with " + memory.sharedBytes() + " shared bytes");
     }
     return new Choice(
-        kernel(name),
+        driver.kernel(name),
         own * WARP,
         (int) Math.min(items, (long) multiprocessors * blocks),
         waves ? team(tuning.team(), items, multiprocessors / (items + others)) : 1,
@@ -153,12 +147,12 @@ public final class ListKernels {
     return tuned > 0 ? tuned : Math.max(1, Math.min(multiprocessors, ENOUGH_BLOCKS));
   }
 
-  private ListCodes codes(ListSearchShape shape, Sizes sizes, Policy table) {
+  private ListCodes codes(ListSearchShape shape, ChunkSizes sizes, Policy table) {
     if (shape.quantized() == false) {
       return ListCodes.BITS;
     }
     boolean fits =
-        sizes.memory(shape, ListCodes.TABLE, false).sharedBytes()
+        memory(shape, sizes, ListCodes.TABLE, false).sharedBytes()
             <= driver.device().sharedBytesPerBlock();
     return fits && table != Policy.TABLE_GLOBAL ? ListCodes.TABLE : ListCodes.TABLE_GLOBAL;
   }
@@ -168,8 +162,8 @@ public final class ListKernels {
    * or {@link #EIGHT_WARPS} if a multiprocessor then has half as many again at least, or {@link
    * #MANY_WARPS} if there is room for one block only.
    */
-  private int few(ListSearchShape shape, Sizes sizes) {
-    int shared = sizes.memory(shape, ListCodes.TABLE, false).sharedBytes();
+  private int few(ListSearchShape shape, ChunkSizes sizes) {
+    int shared = memory(shape, sizes, ListCodes.TABLE, false).sharedBytes();
     int ofFew = blocks(name(shape.bytes(), ListCodes.TABLE, FEW_WARPS), FEW_WARPS, shared);
     if (ofFew < 2) {
       return MANY_WARPS;
@@ -178,22 +172,7 @@ public final class ListKernels {
     return 2 * EIGHT_WARPS * ofEight >= 3 * FEW_WARPS * ofFew ? EIGHT_WARPS : FEW_WARPS;
   }
 
-  private CudaDriver.Kernel kernel(String name) {
-    CudaDriver.Kernel kernel = kernels.get(name);
-    if (kernel == null) {
-      kernel = driver.kernel(name);
-      kernels.put(name, kernel);
-    }
-    return kernel;
-  }
-
   private int blocks(String name, int warps, int sharedBytes) {
-    Occupancy key = new Occupancy(name, sharedBytes);
-    Integer known = occupancies.get(key);
-    if (known == null) {
-      known = kernel(name).blocksPerMultiprocessor(warps * WARP, sharedBytes);
-      occupancies.put(key, known);
-    }
-    return known;
+    return driver.kernel(name).blocksPerMultiprocessor(warps * WARP, sharedBytes);
   }
 }

@@ -92,16 +92,6 @@ public enum Placement {
     return precision;
   }
 
-  /** Whether the graph is on the device. */
-  public boolean copiesGraph() {
-    return place == Place.DEVICE;
-  }
-
-  /** Whether walks read codes rather than vectors. */
-  public boolean copiesCodes() {
-    return precision == Precision.PQ;
-  }
-
   /** Returns the name in settings, for instance {@code mapped-graph}. */
   public String settingName() {
     return name().toLowerCase(Locale.ROOT).replace('_', '-');

@@ -75,60 +75,7 @@ record PlacementPlan(
 
   /** Lays out the block of a placement. */
   static PlacementPlan of(SegmentShape shape, Placement placement, RawVectors raw) {
-    if (shape.hasLists()) {
-      return ofLists(shape, placement, raw);
-    }
-    Layout layout = new Layout();
-    long graph = NONE;
-    long vectors = NONE;
-    long rawCopy = NONE;
-    long codes = NONE;
-    long columns = NONE;
-    long norms = NONE;
-    long facts = NONE;
-    long center = NONE;
-    long mapped = 0;
-    if (shape.hasGraph() && graphCopied(placement)) {
-      graph = layout.add(shape.graphBytes());
-    } else if (placement == Placement.MAPPED_GRAPH) {
-      mapped += pages(shape.graphBytes());
-    }
-    if (walksExact(placement)) {
-      vectors = layout.add((long) shape.size() * vectorStride(shape, placement));
-    }
-    if (placement == Placement.EXACT_INT8) {
-      facts = layout.add((long) shape.size() * FACT_BYTES);
-      center = layout.add((long) shape.dimension() * Float.BYTES);
-    }
-    if (placement == Placement.EXACT) {
-      rawCopy = vectors;
-    } else if (raw == RawVectors.DEVICE) {
-      rawCopy = layout.add((long) shape.size() * padded(shape.vectorBytes()));
-    } else if (raw == RawVectors.MAPPED) {
-      mapped += pages(shape.rawBytes());
-    }
-    if (walksExact(placement) == false) {
-      codes = layout.add((long) shape.size() * padded(shape.subspaces()));
-      columns = layout.add((long) shape.dimension() * Limits.CENTROIDS * Float.BYTES);
-      norms = layout.add((long) shape.subspaces() * Float.BYTES);
-    }
-    layout.add(ResidentBits.PLACES * bitsBytes(shape));
-    return new PlacementPlan(
-        shape,
-        placement,
-        raw,
-        graph,
-        vectors,
-        rawCopy,
-        codes,
-        columns,
-        norms,
-        facts,
-        center,
-        null,
-        layout.end,
-        mapped,
-        false);
+    return of(shape, placement, raw, false);
   }
 
   /**
@@ -136,63 +83,48 @@ record PlacementPlan(
    * Placement#EXACT}. Only where there is ample room.
    */
   static PlacementPlan ofFastCopies(SegmentShape shape) {
-    PlacementPlan plan = of(shape, Placement.EXACT_INT8, RawVectors.DEVICE);
-    return new PlacementPlan(
-        shape,
-        plan.placement,
-        plan.raw,
-        plan.graph,
-        plan.vectors,
-        plan.rawCopy,
-        plan.codes,
-        plan.columns,
-        plan.norms,
-        plan.facts,
-        plan.center,
-        plan.lists,
-        plan.deviceBytes,
-        plan.mappedBytes,
-        true);
+    return of(shape, Placement.EXACT_INT8, RawVectors.DEVICE, true);
   }
 
-  /** Lays out the block of a segment with inverted lists. */
-  private static PlacementPlan ofLists(SegmentShape shape, Placement placement, RawVectors raw) {
-    ListShape lists = shape.lists();
+  private static PlacementPlan of(
+      SegmentShape shape, Placement placement, RawVectors raw, boolean ifRoom) {
     Layout layout = new Layout();
-    long descriptor = layout.add(ListsLayout.BYTES);
-    assert descriptor == ListMemory.LISTS_OFFSET;
-    ListParts parts =
-        new ListParts(
-            layout.add(shape.listBytes()),
-            layout.add((long) lists.lists() * Integer.BYTES),
-            layout.add(rotationBytes(lists)));
-    long columns = NONE;
-    long norms = NONE;
-    if (lists.subspaces() > 0) {
-      columns = layout.add((long) lists.dimension() * Limits.CENTROIDS * Float.BYTES);
-      norms = layout.add((long) lists.subspaces() * Float.BYTES);
-    }
-    long rawCopy = NONE;
-    if (raw == RawVectors.DEVICE) {
-      rawCopy = layout.add((long) shape.size() * padded(shape.vectorBytes()));
-    }
-    layout.add(ResidentBits.PLACES * bitsBytes(shape));
+    ListParts lists = shape.hasLists() ? layout.lists(shape) : null;
+    boolean graph = lists == null && shape.hasGraph() && graphCopied(placement);
+    boolean copied = lists == null && walksExact(placement);
+    boolean bytes = copied && placement == Placement.EXACT_INT8;
+    boolean coded = lists == null && copied == false;
+    long size = shape.size();
+    long graphOffset = layout.add(graph, shape.graphBytes());
+    long walked = layout.add(copied, size * vectorStride(shape, placement));
+    long facts = layout.add(bytes, size * FACT_BYTES);
+    long center = layout.add(bytes, (long) shape.dimension() * Float.BYTES);
+    boolean both = copied && placement == Placement.EXACT;
+    long rawCopy =
+        both ? walked : layout.add(raw == RawVectors.DEVICE, size * padded(shape.vectorBytes()));
+    long codes = layout.add(coded, size * padded(shape.subspaces()));
+    int subspaces = lists != null ? shape.lists().subspaces() : coded ? shape.subspaces() : 0;
+    long columnBytes = (long) shape.dimension() * Limits.CENTROIDS * Float.BYTES;
+    long columns = layout.add(subspaces > 0, columnBytes);
+    long norms = layout.add(subspaces > 0, (long) subspaces * Float.BYTES);
+    layout.add(true, ResidentBits.PLACES * bitsBytes(shape));
     return new PlacementPlan(
         shape,
         placement,
         raw,
-        NONE,
-        placement == Placement.EXACT ? rawCopy : NONE,
+        graphOffset,
+        lists != null && placement == Placement.EXACT ? rawCopy : walked,
         rawCopy,
-        NONE,
+        codes,
         columns,
         norms,
-        NONE,
-        NONE,
-        parts,
+        facts,
+        center,
+        lists,
         layout.end,
-        raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0,
-        false);
+        (placement == Placement.MAPPED_GRAPH ? pages(shape.graphBytes()) : 0)
+            + (raw == RawVectors.MAPPED ? pages(shape.rawBytes()) : 0),
+        ifRoom);
   }
 
   private static long rotationBytes(ListShape lists) {
@@ -203,10 +135,21 @@ record PlacementPlan(
   private static final class Layout {
     private long end = ALIGNMENT;
 
-    long add(long bytes) {
+    /** Returns the offset of a part, if it is wanted. */
+    long add(boolean wanted, long bytes) {
       long offset = end;
-      end = (end + bytes + ALIGNMENT - 1) & -ALIGNMENT;
-      return offset;
+      end = wanted ? (end + bytes + ALIGNMENT - 1) & -ALIGNMENT : end;
+      return wanted ? offset : NONE;
+    }
+
+    ListParts lists(SegmentShape shape) {
+      ListShape lists = shape.lists();
+      long descriptor = add(true, ListsLayout.BYTES);
+      assert descriptor == ListMemory.LISTS_OFFSET;
+      return new ListParts(
+          add(true, shape.listBytes()),
+          add(true, (long) lists.lists() * Integer.BYTES),
+          add(true, rotationBytes(lists)));
     }
   }
 

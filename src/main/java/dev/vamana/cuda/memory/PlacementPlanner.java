@@ -33,6 +33,23 @@ final class PlacementPlanner {
           Placement.MAPPED_GRAPH,
           Placement.HOST_FETCH);
 
+  /**
+   * The memory that a plan may take. {@link SegmentPlacer} measures it.
+   *
+   * @param device free bytes on the device
+   * @param mapped bytes of page cache that may be pinned
+   * @param ample free bytes on the device beyond those that are kept for segments to come; plans
+   *     that are taken only {@link PlacementPlan#ifRoom} may take no more
+   */
+  record Room(long device, long mapped, long ample) {
+
+    /** Whether a plan fits. */
+    boolean fits(PlacementPlan plan) {
+      return plan.deviceBytes() <= (plan.ifRoom() ? Math.min(device, ample) : device)
+          && plan.mappedBytes() <= mapped;
+    }
+  }
+
   private final Set<Placement> allowed;
 
   /**
@@ -42,11 +59,6 @@ final class PlacementPlanner {
    */
   PlacementPlanner(Set<Placement> allowed) {
     this.allowed = allowed;
-  }
-
-  /** As below, of vectors that byte copies round. */
-  List<PlacementPlan> candidates(SegmentShape shape, boolean registers) {
-    return candidates(shape, registers, false);
   }
 
   /**

@@ -5,7 +5,7 @@ import java.util.Objects;
 import java.util.Set;
 
 /**
- * Options of a {@link SegmentResidency}.
+ * Options of a {@link Residency}.
  *
  * @param placements placements from which one is chosen for each segment; not empty
  * @param deviceLimit limit of device memory
@@ -37,14 +37,6 @@ public record ResidencyOptions(
     Objects.requireNonNull(pageCacheLimit, "pageCacheLimit");
     if (hostBytes < 0) {
       throw new IllegalArgumentException("hostBytes must be at least 0, got " + hostBytes);
-    }
-    check("evictAfter", evictAfter);
-    check("retryAfter", retryAfter);
-  }
-
-  private static void check(String name, Duration duration) {
-    if (duration.isNegative()) {
-      throw new IllegalArgumentException(name + " must not be negative, got " + duration);
     }
   }
 

@@ -9,8 +9,8 @@ import org.apache.lucene.store.AlreadyClosedException;
 
 /**
  * The state of one open segment: queued, uploading, resident or absent. The entry's monitor guards
- * state changes and is notified of them; searches read without the lock. {@link SegmentResidency}
- * has one for each.
+ * state changes and is notified of them; searches read without the lock. {@link Residency} has one
+ * for each.
  */
 final class SegmentEntry {
 

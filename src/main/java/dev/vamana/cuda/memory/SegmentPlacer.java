@@ -9,12 +9,13 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.Predicate;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Finds room for a segment, evicting others if needed, and uploads it. {@link SegmentResidency}
- * calls it on the upload thread.
+ * Finds room for a segment, evicting others if needed, and uploads it. {@link Residency} calls it
+ * on the upload thread.
  */
 final class SegmentPlacer {
 
@@ -41,9 +42,6 @@ final class SegmentPlacer {
    * @param failure the failure to report, or null
    */
   record Outcome(Resident resident, Absence absence, Throwable failure) {}
-
-  /** A segment that could be evicted, with the time since its last use. */
-  private record Victim(SegmentEntry entry, Resident resident, boolean kept, long unused) {}
 
   /**
    * Makes a placer.
@@ -214,9 +212,10 @@ final class SegmentPlacer {
     return resident;
   }
 
-  private Room room() {
+  private PlacementPlanner.Room room() {
     long free = memory.free();
-    return new Room(free, memory.pageCache().free(), free - memory.device().limit() / AMPLE);
+    return new PlacementPlanner.Room(
+        free, memory.pageCache().free(), free - memory.device().limit() / AMPLE);
   }
 
   /**
@@ -224,55 +223,67 @@ final class SegmentPlacer {
    * puts neither graph nor lists on the device, and never for a segment that has none.
    */
   private PlacementPlan makeRoom(SegmentEntry entry, List<PlacementPlan> candidates) {
-    Room room = room();
+    PlacementPlanner.Room room = room();
     PlacementPlan plan = PlacementPlanner.choose(candidates, room);
     if ((plan != null && plan.indexOnDevice()) || entry.view().isIndexed() == false) {
       return plan;
     }
-    List<Victim> victims = victims(entry);
+    List<SegmentEntry> victims =
+        firstToGo(entries, entry.lastUse(), other -> givesWay(other, entry));
     long evictable = 0;
     long mappedEvictable = 0;
-    for (Victim victim : victims) {
-      evictable += victim.resident.plan().deviceBytes();
-      mappedEvictable += victim.resident.plan().mappedBytes();
+    for (SegmentEntry victim : victims) {
+      Resident resident = victim.resident();
+      if (resident != null) {
+        evictable += resident.plan().deviceBytes();
+        mappedEvictable += resident.plan().mappedBytes();
+      }
     }
     PlacementPlan better =
         PlacementPlanner.choose(
-            candidates, new Room(room.device() + evictable, room.mapped() + mappedEvictable, 0));
+            candidates,
+            new PlacementPlanner.Room(
+                room.device() + evictable, room.mapped() + mappedEvictable, 0));
     if (better == null || (plan != null && better.indexOnDevice() == false)) {
       return plan;
     }
-    for (Victim victim : victims) {
+    for (SegmentEntry victim : victims) {
       if (room().fits(better)) {
         break;
       }
-      if (victim.resident.retireUnused()) {
-        evict.accept(victim.entry, victim.resident);
+      Resident resident = victim.resident();
+      if (resident != null && resident.retireUnused()) {
+        evict.accept(victim, resident);
       }
     }
     return PlacementPlanner.choose(candidates, room());
   }
 
+  /** Whether a segment may be evicted for another. A kept one may evict what was just used. */
+  private boolean givesWay(SegmentEntry other, SegmentEntry entry) {
+    Resident resident = other.resident();
+    return resident != null
+        && resident.inUse() == false
+        && (entry.kept() == other.kept()
+            ? entry.lastUse() - other.lastUse() >= evictAfter
+            : entry.kept());
+  }
+
   /**
-   * Returns the segments that may be evicted for this one: kept ones last, least recently used
-   * first. A kept segment may evict others that have just been used.
+   * Returns entries in order of eviction: least recently used first, kept segments after all
+   * others. The reverse is the order of upload.
    */
-  private List<Victim> victims(SegmentEntry entry) {
-    List<Victim> victims = new ArrayList<>();
-    long asked = entry.lastUse();
-    for (SegmentEntry other : entries) {
-      Resident resident = other.resident();
-      long unused = asked - other.lastUse();
-      boolean kept = other.kept();
-      if (resident != null
-          && resident.inUse() == false
-          && (entry.kept() == kept ? unused >= evictAfter : entry.kept())) {
-        victims.add(new Victim(other, resident, kept, unused));
-      }
-    }
-    victims.sort(
-        Comparator.comparing(Victim::kept)
-            .thenComparing(Comparator.comparingLong(Victim::unused).reversed()));
-    return victims;
+  static List<SegmentEntry> firstToGo(
+      Collection<SegmentEntry> entries, long now, Predicate<SegmentEntry> which) {
+    // a snapshot, because kept and lastUse change during the sort
+    record Candidate(SegmentEntry entry, boolean kept, long unused) {}
+    return entries.stream()
+        .filter(which)
+        .map(entry -> new Candidate(entry, entry.kept(), now - entry.lastUse()))
+        .sorted(
+            Comparator.comparing(Candidate::kept)
+                .thenComparing(Comparator.comparingLong(Candidate::unused).reversed()))
+        .map(Candidate::entry)
+        .toList();
   }
 }

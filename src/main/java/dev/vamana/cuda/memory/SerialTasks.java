@@ -17,7 +17,9 @@ final class SerialTasks {
   private final Executor executor;
   private final Queue<Queued> urgent = new ArrayDeque<>();
   private final Queue<Queued> tasks = new ArrayDeque<>();
-  private volatile boolean running;
+  private boolean running;
+  // whether tasks wait since the executor could not start a thread; each search looks
+  private volatile boolean stalled;
 
   private record Queued(Runnable work, boolean essential) {}
 
@@ -53,10 +55,11 @@ final class SerialTasks {
 
   /** Runs tasks that wait since the executor could not start a thread. */
   void resume() {
-    if (running) {
+    if (stalled == false) {
       return;
     }
     synchronized (this) {
+      stalled = false;
       if (running || (urgent.isEmpty() && tasks.isEmpty())) {
         return;
       }
@@ -72,6 +75,7 @@ final class SerialTasks {
       takeEssential(true).forEach(Runnable::run);
     } catch (OutOfMemoryError e) {
       takeEssential(false).forEach(Runnable::run);
+      stalled = true;
     }
   }
 

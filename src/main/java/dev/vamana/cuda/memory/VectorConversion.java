@@ -20,6 +20,8 @@ final class VectorConversion {
   private static final String RANGE_KERNEL = "convert_range";
   private static final String FLOAT16_KERNEL = "convert_float16";
   private static final String BYTE_KERNEL = "convert_byte";
+  // the largest half-precision value; all values below 65,520 round to it
+  private static final float MAX_HALF = 65_504;
   private static final int THREADS = 256;
   private static final int BLOCKS_PER_MULTIPROCESSOR = 8;
 
@@ -78,9 +80,13 @@ final class VectorConversion {
             convert(converter, parameters, source, stride, first, count, stream);
           });
     }
-    ComponentRange range = ComponentRange.read(result(buffers));
-    if (range.fitsHalf() == false) {
-      throw refused("components of " + range);
+    MemorySegment result = result(buffers);
+    float lowest =
+        RangeResultLayout.unsortable(~result.get(ValueLayout.JAVA_INT, RangeResultLayout.LOWEST));
+    float highest =
+        RangeResultLayout.unsortable(result.get(ValueLayout.JAVA_INT, RangeResultLayout.HIGHEST));
+    if (fitsHalf(lowest, highest, finite(result)) == false) {
+      throw refused("components from " + lowest + " to " + highest);
     }
   }
 
@@ -115,11 +121,22 @@ final class VectorConversion {
           });
     }
     MemorySegment result = result(buffers);
-    if (ComponentRange.finite(result) == false) {
+    if (finite(result) == false) {
       throw refused("components that are not finite");
     }
     int flags = result.get(ValueLayout.JAVA_INT, RangeResultLayout.FLAGS);
     return (flags & RangeResultLayout.FLAG_ROUNDED) == 0;
+  }
+
+  /** Whether all components can be converted to half precision. */
+  static boolean fitsHalf(float lowest, float highest, boolean finite) {
+    return finite && lowest >= -MAX_HALF && highest <= MAX_HALF;
+  }
+
+  /** Whether a kernel has found finite components only. */
+  private static boolean finite(MemorySegment result) {
+    int flags = result.get(ValueLayout.JAVA_INT, RangeResultLayout.FLAGS);
+    return (flags & RangeResultLayout.FLAG_NOT_FINITE) == 0;
   }
 
   private GpuException refused(String what) {

@@ -11,62 +11,56 @@ import java.util.function.ToDoubleFunction;
 public enum CostForm {
   /** The device compares few queries with every vector, of several segments in one launch. */
   SCAN(
-      calls(),
-      deviceBytes(true).atEachReading().ofAllSegments(),
-      hostBytes(true).ofAllSegments(),
-      filterBytes().ofAllSegments(),
-      products(true).ofAllSegments(),
-      hits().ofAllSegments()),
+      Terms.CALL,
+      Terms.deviceBytes(true).atEachReading().ofAllSegments(),
+      Terms.hostBytes(true).ofAllSegments(),
+      Terms.FILTER_BYTES.ofAllSegments(),
+      Terms.products(true).ofAllSegments(),
+      Terms.HITS.ofAllSegments()),
   /** The device compares many queries with every vector. */
   BATCHED_SCAN(
-      calls(),
-      deviceBytes(true),
-      hostBytes(true),
-      filterBytes(),
-      products(true),
-      components(),
-      hits()),
+      Terms.CALL,
+      Terms.deviceBytes(true),
+      Terms.hostBytes(true),
+      Terms.FILTER_BYTES,
+      Terms.products(true),
+      Terms.COMPONENTS,
+      Terms.HITS),
   /** The device compares few queries with the accepted vectors only. */
   GATHER(
-      calls(),
-      deviceBytes(false).atEachReading(),
-      hostBytes(false),
-      accepted(),
-      asked(),
-      products(false),
-      hits()),
+      Terms.CALL,
+      Terms.deviceBytes(false).atEachReading(),
+      Terms.hostBytes(false),
+      Terms.ACCEPTED,
+      Terms.ASKED,
+      Terms.products(false),
+      Terms.HITS),
   /** The device compares many queries with the accepted vectors only. */
   BATCHED_GATHER(
-      calls(), deviceBytes(false), hostBytes(false), accepted(), asked(), products(false), hits()),
+      Terms.CALL,
+      Terms.deviceBytes(false),
+      Terms.hostBytes(false),
+      Terms.ACCEPTED,
+      Terms.ASKED,
+      Terms.products(false),
+      Terms.HITS),
   /** The device walks with everything in device memory. */
-  WALK(calls(), steps(), expansions(), walkBytes(), queries()),
+  WALK(Terms.CALL, Terms.STEPS, Terms.EXPANSIONS, Terms.WALK_BYTES, Terms.WALKS),
   /** The device walks and reads neighbours over the bus. */
-  MAPPED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
+  MAPPED_WALK(Terms.CALL, Terms.STEPS, Terms.EXPANSIONS, Terms.WALK_BYTES, Terms.WALKS),
   /** The device walks and the CPU fetches the neighbours. */
-  FETCHED_WALK(calls(), steps(), expansions(), walkBytes(), queries()),
+  FETCHED_WALK(Terms.CALL, Terms.STEPS, Terms.EXPANSIONS, Terms.WALK_BYTES, Terms.WALKS),
   /** The device searches inverted lists. */
-  LISTS(calls(), lists(), longest(), codes(), queries()),
+  LISTS(Terms.CALL, Terms.LISTS, Terms.LONGEST, Terms.CODES, Terms.WALKS),
   /** The CPU compares queries with all accepted vectors. */
-  CPU_SCAN(rounds(), cpuDistances(), cpuProducts()),
+  CPU_SCAN(Terms.ROUNDS, Terms.CPU_DISTANCES, Terms.CPU_PRODUCTS),
   /** The CPU walks. */
-  CPU_WALK(rounds(), cpuDistances(), cpuProducts()),
+  CPU_WALK(Terms.ROUNDS, Terms.CPU_DISTANCES, Terms.CPU_PRODUCTS),
   /**
    * Processor time of handing the items of one call to the device and waking the thread that waits
    * for them. It is part of a plan's cost, not of its predicted time.
    */
-  HAND_OVER(calls());
-
-  /**
-   * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
-   * thread copies them first. As measured.
-   */
-  private static final double STREAMED_PASSES = 5;
-
-  /**
-   * A launch ends with its longest search. With more queries than this the longest search hardly
-   * grows, on the device that was measured.
-   */
-  private static final int FULL_LAUNCH = 1000;
+  HAND_OVER(Terms.CALL);
 
   /**
    * A term of a formula.
@@ -76,7 +70,6 @@ public enum CostForm {
    * @param quantity the quantity that the coefficient multiplies
    */
   record Term(String name, boolean throughput, ToDoubleFunction<Workload> quantity) {
-
     Term atEachReading() {
       return new Term(name, throughput, task -> task.readings() * quantity.applyAsDouble(task));
     }
@@ -126,121 +119,86 @@ public enum CostForm {
     return name().toLowerCase(Locale.ROOT) + "." + term.name();
   }
 
-  private static Term calls() {
-    return new Term("call", false, task -> 1);
-  }
+  /** The terms of all formulas. */
+  private static final class Terms {
+    /**
+     * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
+     * thread copies them first. As measured.
+     */
+    private static final double STREAMED_PASSES = 5;
 
-  private static double read(Workload task, boolean all) {
-    return (double) (all ? task.vectors() : task.accepted()) * task.rowBytes();
-  }
+    /**
+     * A launch ends with its longest search. With more queries than this the longest search hardly
+     * grows, on the device that was measured.
+     */
+    private static final int FULL_LAUNCH = 1000;
 
-  private static Term deviceBytes(boolean all) {
-    return new Term(
-        "device_byte", true, task -> task.rows() == Workload.Rows.DEVICE ? read(task, all) : 0);
-  }
+    static final Term CALL = new Term("call", false, task -> 1);
+    static final Term FILTER_BYTES =
+        new Term("filter_byte", false, task -> task.filtered() ? (double) task.vectors() / 8 : 0);
+    // listing the accepted ordinals on the calling thread and copying the list to the device
+    static final Term ACCEPTED = new Term("accepted", false, Workload::accepted);
+    static final Term ASKED = new Term("query", true, Workload::batch);
+    // of the queries, which the host packs and the device copies
+    static final Term COMPONENTS =
+        new Term("component", false, task -> (double) task.batch() * task.dimension());
+    static final Term HITS = new Term("hit", true, task -> (double) task.batch() * task.k());
+    static final Term STEPS = new Term("step", false, task -> task.walk().steps());
+    // nodes whose neighbours one walk fetches, in all steps: with more of them a step takes longer
+    static final Term EXPANSIONS =
+        new Term("expansion", false, task -> task.walk().steps() * task.walk().parents());
+    static final Term WALK_BYTES = new Term("byte", true, Terms::walkBytes);
+    // waves of lists, of which a query searches one after the other
+    static final Term LISTS = new Term("list", false, task -> task.walk().steps());
+    // the more queries a launch has, the fewer blocks search for one of them; the root grows as
+    // measured times do
+    static final Term LONGEST =
+        new Term(
+            "longest",
+            false,
+            task -> task.walk().steps() * Math.sqrt(Math.min(task.walk().batch(), FULL_LAUNCH)));
+    static final Term CODES = new Term("bit", true, task -> Byte.SIZE * walkBytes(task));
+    static final Term WALKS = new Term("query", true, task -> task.walk().batch());
+    static final Term ROUNDS = new Term("query", false, task -> task.cpu().rounds());
+    static final Term CPU_DISTANCES = new Term("distance", false, Terms::cpuDistances);
+    static final Term CPU_PRODUCTS =
+        new Term("product", false, task -> cpuDistances(task) * task.dimension());
 
-  private static Term hostBytes(boolean all) {
-    return new Term("host_byte", false, task -> read(task, all) * passes(task.rows()));
-  }
+    private static double walkBytes(Workload task) {
+      return task.walk().batch() * task.walk().distances() * task.walk().bytes();
+    }
 
-  private static double passes(Workload.Rows rows) {
-    return switch (rows) {
-      case DEVICE, NONE -> 0;
-      case HOST -> 1;
-      case STREAMED -> STREAMED_PASSES;
-    };
-  }
+    private static double cpuDistances(Workload task) {
+      return task.cpu().rounds() * task.cpu().distances();
+    }
 
-  private static Term filterBytes() {
-    return new Term(
-        "filter_byte", false, task -> task.filtered() ? (double) task.vectors() / Byte.SIZE : 0);
-  }
+    private static double read(Workload task, boolean all) {
+      return (double) (all ? task.vectors() : task.accepted()) * task.rowBytes();
+    }
 
-  /**
-   * Time of listing the accepted ordinals on the calling thread and copying the list to the device.
-   */
-  private static Term accepted() {
-    return new Term("accepted", false, Workload::accepted);
-  }
+    static Term deviceBytes(boolean all) {
+      return new Term(
+          "device_byte", true, task -> task.rows() == Workload.Rows.DEVICE ? read(task, all) : 0);
+    }
 
-  private static Term asked() {
-    return new Term("query", true, Workload::batch);
-  }
+    static Term hostBytes(boolean all) {
+      return new Term(
+          "host_byte",
+          false,
+          task ->
+              switch (task.rows()) {
+                case DEVICE, NONE -> 0;
+                case HOST -> read(task, all);
+                case STREAMED -> STREAMED_PASSES * read(task, all);
+              });
+    }
 
-  private static Term products(boolean all) {
-    return new Term(
-        "product",
-        true,
-        task ->
-            (double) task.batch() * (all ? task.vectors() : task.accepted()) * task.dimension());
-  }
-
-  /** Components of the queries, which the host packs and the device copies. */
-  private static Term components() {
-    return new Term("component", false, task -> (double) task.batch() * task.dimension());
-  }
-
-  private static Term hits() {
-    return new Term("hit", true, task -> (double) task.batch() * task.k());
-  }
-
-  private static Term steps() {
-    return new Term("step", false, task -> task.walk().steps());
-  }
-
-  /**
-   * Nodes whose neighbours one walk fetches, in all steps: a step with more of them takes longer.
-   */
-  private static Term expansions() {
-    return new Term("expansion", false, task -> task.walk().steps() * task.walk().parents());
-  }
-
-  private static Term walkBytes() {
-    return new Term(
-        "byte", true, task -> task.walk().batch() * task.walk().distances() * task.walk().bytes());
-  }
-
-  /** Waves of lists, of which a query searches one after the other. */
-  private static Term lists() {
-    return new Term("list", false, task -> task.walk().steps());
-  }
-
-  /**
-   * A launch ends with its longest search, and the more queries it has, the fewer blocks search for
-   * one of them. The root grows as measured times do.
-   */
-  private static Term longest() {
-    return new Term(
-        "longest",
-        false,
-        task -> task.walk().steps() * Math.sqrt(Math.min(task.walk().batch(), FULL_LAUNCH)));
-  }
-
-  private static Term codes() {
-    return new Term(
-        "bit",
-        true,
-        task ->
-            (double) Byte.SIZE
-                * task.walk().batch()
-                * task.walk().distances()
-                * task.walk().bytes());
-  }
-
-  private static Term queries() {
-    return new Term("query", true, task -> task.walk().batch());
-  }
-
-  private static Term rounds() {
-    return new Term("query", false, task -> task.cpu().rounds());
-  }
-
-  private static Term cpuDistances() {
-    return new Term("distance", false, task -> task.cpu().rounds() * task.cpu().distances());
-  }
-
-  private static Term cpuProducts() {
-    return new Term(
-        "product", false, task -> task.cpu().rounds() * task.cpu().distances() * task.dimension());
+    static Term products(boolean all) {
+      return new Term(
+          "product",
+          true,
+          task ->
+              (double) task.batch() * (all ? task.vectors() : task.accepted()) * task.dimension());
+    }
   }
 }

@@ -105,21 +105,6 @@ public record Workload(
     check("segments", segments, 1, Integer.MAX_VALUE);
   }
 
-  /** As above, for queries over one segment. */
-  public Workload(
-      int vectors,
-      int dimension,
-      int rowBytes,
-      Rows rows,
-      int accepted,
-      boolean filtered,
-      int k,
-      int batch,
-      Walk walk,
-      Cpu cpu) {
-    this(vectors, dimension, rowBytes, rows, accepted, filtered, k, batch, 1, walk, cpu);
-  }
-
   /** Whether the device can walk, where that misses no more hits than the CPU. */
   public boolean walks() {
     return cpu.scans() == false && walk.graph() != Graph.NONE && searchesLists() == false;

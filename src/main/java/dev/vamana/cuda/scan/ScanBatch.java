@@ -1,7 +1,6 @@
 package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
@@ -19,7 +18,6 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.WeakHashMap;
-import org.apache.lucene.index.VectorEncoding;
 
 /**
  * Searches tickets that are alike: those of one segment in one batch, and small batches over
@@ -52,21 +50,6 @@ final class ScanBatch {
         Math.min(most.scratchBytes(), scratch), most.tileBytes(), most.leastProducts());
   }
 
-  /** Key of tickets that are searched in one batch. */
-  private record Kind(ScanTicket.Job job) {
-
-    @Override
-    public boolean equals(Object other) {
-      return other instanceof Kind kind && job.alike(kind.job);
-    }
-
-    @Override
-    public int hashCode() {
-      return 31 * System.identityHashCode(job.segment().view())
-          + System.identityHashCode(job.accepted());
-    }
-  }
-
   /**
    * Searches all tickets, and gives them their hits.
    *
@@ -75,21 +58,9 @@ final class ScanBatch {
    * @return number of searches
    */
   int search(List<ScanTicket> tickets) {
-    try {
-      int searches = searchAll(tickets);
-      accepted.release();
-      return searches;
-    } catch (GpuException e) {
-      // nothing of it runs any more; otherwise drain follows
-      accepted.release();
-      throw e;
-    }
-  }
-
-  private int searchAll(List<ScanTicket> tickets) {
-    Map<Kind, List<ScanTicket>> kinds = new LinkedHashMap<>();
+    Map<ScanTicket.Job, List<ScanTicket>> kinds = new LinkedHashMap<>();
     for (ScanTicket ticket : tickets) {
-      kinds.computeIfAbsent(new Kind(ticket.job()), unseen -> new ArrayList<>()).add(ticket);
+      kinds.computeIfAbsent(ticket.job(), unseen -> new ArrayList<>()).add(ticket);
     }
     if (kinds.size() == 1) {
       searchAlone(tickets);
@@ -120,7 +91,7 @@ final class ScanBatch {
     List<ExactScans.Asked> asked = new ArrayList<>();
     for (List<ScanTicket> tickets : batches) {
       ScanTicket.Job job = tickets.get(0).job();
-      ExactBatch batch = batch(job.segment().view(), queries(tickets), job.k());
+      ExactBatch batch = ExactBatch.of(queries(tickets), job.k());
       asked.add(
           new ExactScans.Asked(
               rows(job.segment()),
@@ -141,7 +112,7 @@ final class ScanBatch {
 
   private void searchAlone(List<ScanTicket> tickets) {
     ScanTicket.Job first = tickets.get(0).job();
-    ExactBatch batch = batch(first.segment().view(), queries(tickets), first.k());
+    ExactBatch batch = ExactBatch.of(queries(tickets), first.k());
     if (first.accepted() != null) {
       int size = first.segment().view().size();
       batch =
@@ -163,12 +134,6 @@ final class ScanBatch {
       }
       from += ticket.count();
     }
-  }
-
-  private static ExactBatch batch(SegmentView view, List<QueryVector> queries, int k) {
-    return view.encoding() == VectorEncoding.BYTE
-        ? ExactBatch.of(queries.stream().map(QueryVector::bytes).toArray(byte[][]::new), k)
-        : ExactBatch.of(queries.stream().map(QueryVector::floats).toArray(float[][]::new), k);
   }
 
   private static ExactRows streamed(SegmentView view, ScanTicket.Job job) {
@@ -199,6 +164,11 @@ final class ScanBatch {
       known.put(view, before);
     }
     return before.rows();
+  }
+
+  /** Ends the uses of accepted bits, after a search. */
+  void release() {
+    accepted.release();
   }
 
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */

@@ -72,7 +72,7 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   protected boolean alike(ScanTicket first, ScanTicket ticket) {
     ScanTicket.Job one = first.job();
     ScanTicket.Job other = ticket.job();
-    return other.alike(one)
+    return other.equals(one)
         || (one.oneOfMany()
             && other.oneOfMany()
             && one.segment().view().encoding() == other.segment().view().encoding());
@@ -99,11 +99,15 @@ public final class ScanLane extends BatchLane<ScanTicket> {
         batch = new ScanBatch(driver(), account, budget);
       }
       int searches = batch.search(tickets);
+      batch.release();
       for (int i = 0; i < searches; i++) {
         plans.searched(first.gather() ? Plan.GATHER : Plan.SCAN);
       }
     } catch (GpuException e) {
       // nothing of it runs any more
+      if (batch != null) {
+        batch.release();
+      }
       throw e;
     } catch (RuntimeException | Error e) {
       throw failed(e, this::drain);

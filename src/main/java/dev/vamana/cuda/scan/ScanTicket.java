@@ -35,13 +35,20 @@ public final class ScanTicket extends Ticket {
       int k) {
 
     /** Whether queries of both jobs can be searched in one batch. */
+    @Override
     @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
-    boolean alike(Job other) {
-      return segment.view() == other.segment.view()
-          && (file == null) == (other.file == null)
-          && accepted == other.accepted
-          && gather == other.gather
-          && k == other.k;
+    public boolean equals(Object other) {
+      return other instanceof Job job
+          && segment.view() == job.segment.view()
+          && (file == null) == (job.file == null)
+          && accepted == job.accepted
+          && gather == job.gather
+          && k == job.k;
+    }
+
+    @Override
+    public int hashCode() {
+      return 31 * System.identityHashCode(segment.view()) + System.identityHashCode(accepted);
     }
 
     /** Whether a launch can search this with other segments. */

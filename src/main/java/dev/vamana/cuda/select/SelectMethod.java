@@ -1,97 +1,61 @@
 package dev.vamana.cuda.select;
 
-import java.util.Locale;
-import java.util.regex.Matcher;
-import java.util.regex.Pattern;
+import java.util.List;
 
 /**
- * A selection algorithm with its parameters. Its text form is {@code family:size/partitions},
- * without a size that is 0 and without a single partition, for instance {@code bits:2048/264},
- * {@code sample/8}. {@link SelectTable} chooses among them.
+ * A selection algorithm with its parameters. {@link #of(int, int, int)} chooses one.
  *
  * @param family the algorithm
- * @param size pairs of the list of {@code bits}; 0 for others
- * @param partitions blocks that share a row; 1 for {@code radix}
+ * @param size pairs of the list of {@code BITS}, one of {@link #LISTS}; 0 for others
+ * @param partitions blocks that share a row; 1 for {@code RADIX}
  */
 public record SelectMethod(Family family, int size, int partitions) {
 
-  private static final Pattern TEXT = Pattern.compile("([a-z]+)(?::(\\d+))?(?:/(\\d+))?");
+  /** Lengths of lists for which there is a kernel {@code select_bits_<length>}. */
+  static final List<Integer> LISTS = List.of(512, 1_024, 2_048, 4_096);
 
-  /** Largest k of {@code bits}. */
+  /** Largest k of {@code BITS}. */
   public static final int MAX_SHORT_K = 2_048;
 
   /** Least number of keys in a row for Sample Select. */
   public static final int SAMPLE = 4_096;
 
-  private static final int MAX_PARTITIONS = 1_024;
+  // blocks that fill the device, and blocks of Sample Select, whose parts of a row differ in work
+  private static final int BLOCKS = 264;
+  private static final int BLOCKS_OF_SAMPLE = 8 * BLOCKS;
+  // from this size on, some rows are sampled for fewer hits, too
+  private static final int SAMPLED_K = 512;
+  private static final int SAMPLED_N = 1 << 19;
+  private static final int SAMPLED_ROWS = 256;
 
   /** The algorithms; docs/internals/selection.md describes them. */
   public enum Family {
     BITS,
     SAMPLE,
-    RADIX;
-
-    /** Returns the name in a method's text form. */
-    String text() {
-      return name().toLowerCase(Locale.ROOT);
-    }
-  }
-
-  /** Checks the ranges. */
-  public SelectMethod {
-    boolean shared = family != Family.RADIX;
-    if (family == Family.BITS ? SelectKernels.LISTS.contains(size) == false : size != 0) {
-      throw new IllegalArgumentException(
-          "size of "
-              + family.text()
-              + " must be "
-              + (family == Family.BITS ? "one of " + SelectKernels.LISTS : "0")
-              + ", got "
-              + size);
-    }
-    if (partitions < 1 || partitions > (shared ? MAX_PARTITIONS : 1)) {
-      throw new IllegalArgumentException(
-          "partitions of "
-              + family.text()
-              + " must be 1 to "
-              + (shared ? MAX_PARTITIONS : 1)
-              + ", got "
-              + partitions);
-    }
-  }
-
-  /** Makes {@code bits} with a list of {@code size} pairs. */
-  public static SelectMethod bits(int size, int partitions) {
-    return new SelectMethod(Family.BITS, size, partitions);
-  }
-
-  /** Makes a method of a family that has no parameters except partitions. */
-  public static SelectMethod of(Family family, int partitions) {
-    return new SelectMethod(family, 0, partitions);
-  }
-
-  /** Parses the text form of {@link #toString}. */
-  public static SelectMethod parse(String text) {
-    Matcher matcher = TEXT.matcher(text);
-    if (matcher.matches()) {
-      for (Family family : Family.values()) {
-        if (family.text().equals(matcher.group(1))) {
-          return new SelectMethod(family, number(matcher.group(2), 0), number(matcher.group(3), 1));
-        }
-      }
-    }
-    throw new IllegalArgumentException("no method of selection is written '" + text + "'");
-  }
-
-  private static int number(String digits, int otherwise) {
-    return digits == null ? otherwise : Integer.parseInt(digits);
+    RADIX
   }
 
   /**
-   * Whether the method leaves sorted results. A further launch sorts the results of other methods.
+   * Returns a method that is fast for some rows. The rule follows measurements on an H200
+   * (docs/internals/selection.md).
+   *
+   * @param n keys of a row
+   * @param k results of a row
    */
-  public boolean sorts() {
-    return family == Family.BITS;
+  static SelectMethod of(int rows, int n, int k) {
+    int parts = Math.min(BLOCKS, n / SAMPLE);
+    boolean many = k > MAX_SHORT_K;
+    boolean some = rows > 1 && rows <= SAMPLED_ROWS && k >= SAMPLED_K && n >= SAMPLED_N;
+    if (many || some) {
+      return n >= 4 * SAMPLE && k < n
+          ? new SelectMethod(
+              Family.SAMPLE, 0, Math.max(1, Math.min(BLOCKS_OF_SAMPLE / rows, parts)))
+          : new SelectMethod(Family.RADIX, 0, 1);
+    }
+    return new SelectMethod(
+        Family.BITS,
+        k <= 128 ? 1_024 : k <= 512 ? 2_048 : 4_096,
+        Math.max(1, Math.min(BLOCKS / rows, parts)));
   }
 
   /** Whether this method can select {@code k} of rows of {@code n} keys. */
@@ -101,12 +65,5 @@ public record SelectMethod(Family family, int size, int partitions) {
       case SAMPLE -> n >= SAMPLE && k < n;
       case RADIX -> true;
     };
-  }
-
-  @Override
-  public String toString() {
-    return family.text()
-        + (size == 0 ? "" : ":" + size)
-        + (partitions == 1 ? "" : "/" + partitions);
   }
 }

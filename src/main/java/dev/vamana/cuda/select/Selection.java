@@ -29,8 +29,40 @@ public final class Selection implements Closeable {
   private static final long COUNTER_BYTES = 8L * MAX_SHARED_ROWS;
   private static final long PAIR_BYTES = 8;
 
+  // threads of the kernels of Sample Select that read parts of rows
+  private static final int SPLIT_THREADS = 256;
+  // of select_radix and of the other kernels of Sample Select, with a list of 4,096 pairs
+  private static final int LARGE_THREADS = 512;
+  private static final int LARGE_SHARED_BYTES = 8 * 4_096;
+  // results that select_sort_4096 and a block of select_sort_merge write, and those that
+  // select_sort_16384 sorts at once
+  private static final int TILE = 4_096;
+  private static final int LARGE_TILE = 16_384;
+
+  /**
+   * Bounds of Sample Select: how many places around its expected rank in the sorted sample the
+   * wanted pair is searched, and room for the pairs in between. In a sample of s keys, the number
+   * of keys below the wanted one has mean r and standard deviation of at most sqrt(r (1 - r / s)).
+   * With 4.5 standard deviations fewer than one row in 100,000 has to be read again.
+   *
+   * @param margin places of the sample on each side
+   * @param capacity number of pairs
+   */
+  record Bounds(int margin, int capacity) {
+    private static final double DEVIATIONS = 4.5;
+
+    /** Returns the bounds for k of n keys. */
+    static Bounds of(int n, int k) {
+      double s = SelectMethod.SAMPLE;
+      double rank = (double) k / n * s;
+      int margin = 4 + (int) Math.ceil(DEVIATIONS * Math.sqrt(1 + rank * (1 - rank / s)));
+      double places = 2 * margin + 2;
+      double pairs = (places + DEVIATIONS * Math.sqrt(places)) / s * n + 64;
+      return new Bounds(margin, (int) Math.min(n, Math.ceil(pairs)));
+    }
+  }
+
   private final CudaDriver driver;
-  private final SelectTable table;
   private final long scratchLimit;
   private final DeviceBuffer parts;
   private final DeviceBuffer scratch;
@@ -39,43 +71,27 @@ public final class Selection implements Closeable {
   /**
    * Makes an instance, which allocates nothing yet.
    *
-   * @param table tells which method is fastest
+   * @param budget counts device memory
    * @param scratchLimit most bytes of device memory, unless a single row needs more
    */
-  public Selection(CudaDriver driver, SelectTable table, long scratchLimit) {
-    this(driver, DeviceBudget.UNLIMITED, table, scratchLimit);
-  }
-
-  /**
-   * As {@link #Selection(CudaDriver, SelectTable, long)}.
-   *
-   * @param budget counts device memory
-   */
-  public Selection(CudaDriver driver, DeviceBudget budget, SelectTable table, long scratchLimit) {
+  public Selection(CudaDriver driver, DeviceBudget budget, long scratchLimit) {
     this.driver = driver;
-    this.table = table;
     this.scratchLimit = scratchLimit;
     parts = new DeviceBuffer(driver, budget);
     scratch = new DeviceBuffer(driver, budget);
   }
 
+  /** Selects with a method that is fast for these sizes, as {@link #select} with a given method. */
+  public void select(SelectRows rows, int k, long outKeys, long outIds, long stream) {
+    select(SelectMethod.of(rows.rows(), rows.n(), k), rows, k, outKeys, outIds, stream);
+  }
+
   /**
-   * Selects with the table's method for these sizes.
+   * Selects with a given method.
    *
    * @param k number of keys to select, at least 1
    * @param outKeys address of {@code rows * k} floats
    * @param outIds address of as many ids
-   * @return the method that was used
-   */
-  public SelectMethod select(SelectRows rows, int k, long outKeys, long outIds, long stream) {
-    SelectMethod method = table.choose(rows.rows(), rows.n(), k);
-    select(method, rows, k, outKeys, outIds, stream);
-    return method;
-  }
-
-  /**
-   * As {@link #select(SelectRows, int, long, long, long)}, with a given method.
-   *
    * @throws IllegalArgumentException if the method does not accept these sizes
    */
   public void select(
@@ -85,9 +101,16 @@ public final class Selection implements Closeable {
     }
     if (method.accepts(rows.n(), k) == false) {
       throw new IllegalArgumentException(
-          method + " does not select " + k + " of " + rows.n() + " keys");
+          method.family()
+              + " of "
+              + method.size()
+              + " does not select "
+              + k
+              + " of "
+              + rows.n()
+              + " keys");
     }
-    boolean sort = method.sorts() == false && k > 1;
+    boolean sort = method.family() != SelectMethod.Family.BITS && k > 1;
     long rowBytes = Math.max(rowBytes(method, rows.n(), k), sort ? sortBytes(k) : 0);
     long most = Math.min(rows.rows(), rowBytes == 0 ? rows.rows() : scratchLimit / rowBytes);
     most = Math.min(most, Integer.MAX_VALUE / Math.max(method.partitions(), tiles(k)));
@@ -109,13 +132,13 @@ public final class Selection implements Closeable {
   private static long rowBytes(SelectMethod method, int n, int k) {
     return switch (method.family()) {
       case BITS -> method.partitions() == 1 ? 0 : PAIR_BYTES * method.partitions() * k;
-      case SAMPLE -> sampleRowBytes(SampleBounds.of(n, k).capacity());
+      case SAMPLE -> sampleRowBytes(Bounds.of(n, k).capacity());
       case RADIX -> 0;
     };
   }
 
   /** Returns the bytes of a row's state and candidates; see include/vamana/select/sample.h. */
-  public static long sampleRowBytes(int capacity) {
+  static long sampleRowBytes(int capacity) {
     return 256 + (PAIR_BYTES * capacity + 255) / 256 * 256;
   }
 
@@ -128,7 +151,7 @@ public final class Selection implements Closeable {
   }
 
   private static int tiles(int k) {
-    return k <= SelectKernels.LARGE_TILE ? 1 : (k + SelectKernels.TILE - 1) / SelectKernels.TILE;
+    return k <= LARGE_TILE ? 1 : (k + TILE - 1) / TILE;
   }
 
   private static long sortBytes(int k) {
@@ -156,7 +179,7 @@ public final class Selection implements Closeable {
           useScratch(this.parts.ensure(joinedBytes(count, parts, k), COUNTER_BYTES, stream));
         }
         int bytes = (int) PAIR_BYTES * method.size();
-        int threads = SelectKernels.bitsThreads(method.size());
+        int threads = method.size() <= 2_048 ? 256 : 512;
         launch("select_bits_" + method.size(), count, parts, threads, bytes, stream);
       }
       case SAMPLE -> sample(rows, k, parts, stream);
@@ -165,36 +188,36 @@ public final class Selection implements Closeable {
   }
 
   private void sample(SelectRows rows, int k, int partitions, long stream) {
-    SampleBounds bounds = SampleBounds.of(rows.n(), k);
+    Bounds bounds = Bounds.of(rows.n(), k);
     int count = rows.rows();
     useScratch(scratch.ensure(sampleRowBytes(bounds.capacity()) * count));
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.MARGIN, bounds.margin());
     parameters.set(ValueLayout.JAVA_INT, SelectLayout.CAPACITY, bounds.capacity());
     large("select_sample_splitters", count, stream);
-    launch("select_sample_split", count, partitions, SelectKernels.SPLIT_THREADS, 0, stream);
+    launch("select_sample_split", count, partitions, SPLIT_THREADS, 0, stream);
     large("select_sample_finish", count, stream);
   }
 
   private void large(String kernel, int rows, long stream) {
-    launch(kernel, rows, 1, SelectKernels.LARGE_THREADS, SelectKernels.LARGE_SHARED_BYTES, stream);
+    launch(kernel, rows, 1, LARGE_THREADS, LARGE_SHARED_BYTES, stream);
   }
 
   /** Sorts the results of each row. */
   private void sort(int rows, int k, long stream) {
     int tiles = tiles(k);
-    if (tiles == 1 && k > SelectKernels.TILE) {
-      int bytes = (int) PAIR_BYTES * SelectKernels.LARGE_TILE;
+    if (tiles == 1 && k > TILE) {
+      int bytes = (int) PAIR_BYTES * LARGE_TILE;
       launch("select_sort_16384", rows, 1, 1_024, bytes, stream);
       return;
     }
-    int bytes = (int) PAIR_BYTES * SelectKernels.TILE;
+    int bytes = (int) PAIR_BYTES * TILE;
     if (tiles > 1) {
       useScratch(scratch.ensure(sortBytes(k) * rows));
     }
     launch("select_sort_4096", rows, tiles, 512, bytes, stream);
     if (tiles > 1) {
       int array = 0;
-      for (long run = SelectKernels.TILE; run < k; run *= 2) {
+      for (long run = TILE; run < k; run *= 2) {
         parameters.set(ValueLayout.JAVA_INT, SelectLayout.RUN, (int) run);
         parameters.set(ValueLayout.JAVA_INT, SelectLayout.ARRAY, array);
         launch("select_sort_merge", rows, tiles, 256, bytes, stream);

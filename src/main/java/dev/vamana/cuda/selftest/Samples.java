@@ -140,15 +140,14 @@ public final class Samples {
     float[] vector = new float[centroids[0].length];
     for (int i = 0; i < Math.min(ROWS, count); i++) {
       int row = (int) ((long) i * count / ROWS);
-      if (found[row] < 0 || found[row] >= centroids.length) {
-        return "centroid " + found[row] + " of " + centroids.length;
-      }
       reader.read(row, vector);
       float least = Float.POSITIVE_INFINITY;
       for (float[] centroid : centroids) {
         least = Math.min(least, VectorUtil.squareDistance(vector, centroid));
       }
-      if (farther(VectorUtil.squareDistance(vector, centroids[found[row]]), least, vector)
+      if (found[row] < 0
+          || found[row] >= centroids.length
+          || farther(VectorUtil.squareDistance(vector, centroids[found[row]]), least, vector)
           || farther(distances[row], least, vector)
           || farther(least, distances[row], vector)) {
         return "a centroid is not the nearest";

@@ -36,7 +36,6 @@ import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.util.FixedBitSet;
-import org.apache.lucene.util.IORunnable;
 
 /**
  * Searches a tiny index through the lanes of a session, in every placement that the heap allows,
@@ -57,16 +56,26 @@ public final class SelfTest {
   private int next;
   private int first;
 
+  /** A device answered a self-test otherwise than the CPU. The message names the search. */
+  public static final class WrongAnswerException extends RuntimeException {
+
+    private static final long serialVersionUID = 1L;
+
+    WrongAnswerException(String message, Throwable cause) {
+      super(message, cause);
+    }
+  }
+
   /** Makes the index, which takes some milliseconds. */
   public SelfTest() {
     try {
       segments =
           List.of(
-              new TinySegment(VectorEncoding.FLOAT32, null),
-              new TinySegment(VectorEncoding.BYTE, null),
-              new TinySegment(VectorEncoding.FLOAT32, CodeKind.RABITQ1),
+              TinySegment.of(VectorEncoding.FLOAT32, null),
+              TinySegment.of(VectorEncoding.BYTE, null),
+              TinySegment.of(VectorEncoding.FLOAT32, CodeKind.RABITQ1),
               // tails are read with codes of more than one bit only
-              new TinySegment(VectorEncoding.BYTE, CodeKind.RABITQ4));
+              TinySegment.of(VectorEncoding.BYTE, CodeKind.RABITQ4));
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
@@ -94,17 +103,17 @@ public final class SelfTest {
    */
   public int run(Lanes lanes) {
     lanes.driver.bind();
-    Round round = new Round(lanes);
+    int leftOut = 0;
     try (FixedPlacements places = new FixedPlacements(lanes.driver, DEVICE_BYTES)) {
       for (TinySegment segment : segments) {
         for (Placement placement : Placement.values()) {
-          if (has(segment, placement)) {
-            round.search(segment, placement, places);
+          if (has(segment, placement) && search(lanes, segment, placement, places) == false) {
+            leftOut++;
           }
         }
       }
     }
-    return round.end();
+    return leftOut;
   }
 
   private static boolean has(TinySegment segment, Placement placement) {
@@ -137,183 +146,155 @@ public final class SelfTest {
     return items;
   }
 
-  /** One search of everything. */
-  private final class Round {
-
-    private final Lanes lanes;
-    private final List<String> wrong = new ArrayList<>();
-    private Exception cause;
-    private int leftOut;
-
-    Round(Lanes lanes) {
-      this.lanes = lanes;
-    }
-
-    int end() {
-      if (wrong.isEmpty()) {
-        return leftOut;
-      }
-      throw new WrongAnswerException(String.join("; ", wrong), cause);
-    }
-
-    void search(TinySegment segment, Placement placement, FixedPlacements places) {
-      String what = segment.encoding() + " vectors";
-      what += segment.hasLists() ? " in lists of " + segment.lists().shape().kind() : "";
-      attempt(
-          "search of " + what + ", " + placement.settingName(),
-          () -> {
-            HeldSegment held =
-                new HeldSegment(new Lease(segment), places.place(segment, placement));
-            try {
-              search(segment, held);
-            } finally {
-              held.release();
-            }
-          });
-    }
-
-    private void attempt(String what, IORunnable search) {
+  /** Searches a segment in a placement. Returns false if the device has no kernel for that. */
+  private boolean search(
+      Lanes lanes, TinySegment segment, Placement placement, FixedPlacements places) {
+    try {
+      HeldSegment held = new HeldSegment(new Lease(segment), places.place(segment, placement));
       try {
-        search.run();
-      } catch (GpuException e) {
-        if (e.kind() != GpuException.Kind.NOT_SUPPORTED) {
-          throw e;
-        }
-        leftOut++;
-      } catch (IOException | RuntimeException e) {
-        // answers beyond all bounds fail where they are read
-        wrong.add(what + " (" + e.getMessage() + ")");
-        cause = cause == null ? e : cause;
-      }
-    }
-
-    private void search(TinySegment segment, HeldSegment held) throws IOException {
-      if (held.placement() == Placement.HOST_FETCH) {
-        fetch(items(segment, null), held);
-        return;
-      }
-      walk(items(segment, null), held);
-      if (held.placement() == Placement.EXACT && segment.hasGraph()) {
-        scan(items(segment, null), held, false);
-        FixedBitSet others = new FixedBitSet(TinySegment.SIZE);
-        others.set(0, TinySegment.SIZE);
-        for (int q = 0; q < TinySegment.QUERIES; q++) {
-          others.clear(TinySegment.nearest(q));
-        }
-        scan(items(segment, others), held, false);
-        scan(items(segment, others), held, true);
-      }
-    }
-
-    private void walk(List<WorkItem> items, HeldSegment held) throws IOException {
-      ItemPlan plan = ItemPlan.of(items.get(0), held);
-      if (plan == null || lanes.walks.fits(plan) == false) {
-        throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
-      }
-      ItemPlan[] plans = new ItemPlan[items.size()];
-      Arrays.fill(plans, plan);
-      Packer packer = lanes.walks.packer(items, plans);
-      try {
-        int to;
-        for (int from = 0; from < items.size(); from = to) {
-          to = packer.end(numbers(items), from, items.size());
-          Chunk chunk = null;
-          for (int polls = 0; chunk == null; polls++) {
-            if (polls == STAGING_POLLS) {
-              throw new GpuException(
-                  GpuException.Kind.OUT_OF_MEMORY, "no pinned memory became free");
-            }
-            chunk = packer.pack(plan.shape(), numbers(items), from, to);
-            if (chunk == null) {
-              LockSupport.parkNanos(this, STAGING_POLL_NANOS);
-            }
-          }
-          lanes.walks.submit(chunk);
-          read(chunk, items);
-        }
+        search(lanes, segment, held);
       } finally {
-        packer.close();
+        held.release();
       }
-    }
-
-    private void fetch(List<WorkItem> items, HeldSegment held) throws IOException {
-      FetchTicket ticket =
-          new FetchTicket(
-              FetchShape.of(items.get(0)),
-              numbers(items),
-              items,
-              Collections.nCopies(items.size(), held));
-      FetchOptions options = FetchOptions.of(1, lanes.driver.device().totalBytes());
-      // the ticket has the failure, too
-      FetchLane lane =
-          new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
-      try {
-        lane.submit(ticket);
-        read(ticket, items);
-      } finally {
-        lane.stop();
-        free(lane);
+      return true;
+    } catch (GpuException e) {
+      if (e.kind() != GpuException.Kind.NOT_SUPPORTED) {
+        throw e;
       }
+      return false;
+    } catch (IOException | RuntimeException e) {
+      // answers beyond all bounds fail where they are read
+      String lists = segment.hasLists() ? " in lists of " + segment.lists().shape().kind() : "";
+      throw new WrongAnswerException(
+          "search of "
+              + (segment.encoding() + " vectors" + lists + ", " + placement.settingName())
+              + (" (" + e.getMessage() + ")"),
+          e);
     }
+  }
 
-    private static void free(FetchLane lane) {
-      try {
-        lane.free();
-      } catch (GpuException e) {
-        throw e.asLoss();
+  private void search(Lanes lanes, TinySegment segment, HeldSegment held) throws IOException {
+    if (held.placement() == Placement.HOST_FETCH) {
+      fetch(lanes, items(segment, null), held);
+      return;
+    }
+    walk(lanes, items(segment, null), held);
+    if (held.placement() == Placement.EXACT && segment.hasGraph()) {
+      scan(lanes, items(segment, null), held, false);
+      FixedBitSet others = new FixedBitSet(TinySegment.SIZE);
+      others.set(0, TinySegment.SIZE);
+      for (int q = 0; q < TinySegment.QUERIES; q++) {
+        others.clear(TinySegment.nearest(q));
       }
+      scan(lanes, items(segment, others), held, false);
+      scan(lanes, items(segment, others), held, true);
     }
+  }
 
-    private void scan(List<WorkItem> items, HeldSegment held, boolean gather) throws IOException {
-      WorkItem.Terms terms = items.get(0).terms();
-      ScanTicket.Job job =
-          new ScanTicket.Job(
-              held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
-      ScanTicket ticket =
-          new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
-      lanes.scans.submit(ticket);
-      read(ticket, items);
+  private void walk(Lanes lanes, List<WorkItem> items, HeldSegment held) throws IOException {
+    ItemPlan plan = ItemPlan.of(items.get(0), held);
+    if (plan == null || lanes.walks.fits(plan) == false) {
+      throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
     }
-
-    private static int[] numbers(List<WorkItem> items) {
-      return IntStream.range(0, items.size()).toArray();
-    }
-
-    private void read(Ticket ticket, List<WorkItem> items) throws IOException {
-      try {
-        lanes.waiters.await(ticket, () -> false);
-        if (ticket.failure() != null) {
-          throw ticket.failure();
+    ItemPlan[] plans = new ItemPlan[items.size()];
+    Arrays.fill(plans, plan);
+    Packer packer = lanes.walks.packer(items, plans);
+    try {
+      Chunk chunk = null;
+      for (int polls = 0; chunk == null; polls++) {
+        if (polls == STAGING_POLLS) {
+          throw new GpuException(GpuException.Kind.OUT_OF_MEMORY, "no pinned memory became free");
         }
-        for (int i = 0; i < ticket.count(); i++) {
-          int item = ticket.item(i);
-          check(items.get(item), (first + item) % TinySegment.QUERIES, ticket.result(i));
+        chunk = packer.pack(plan.shape(), numbers(items), 0, items.size());
+        if (chunk == null) {
+          LockSupport.parkNanos(this, STAGING_POLL_NANOS);
         }
-      } finally {
-        ticket.leave();
       }
+      lanes.walks.submit(chunk);
+      read(lanes, chunk, items);
+    } finally {
+      packer.close();
     }
+  }
 
-    private static void check(WorkItem item, int query, DeviceResult found) throws IOException {
-      if (found.fault() != null || found.complete() == false) {
-        throw new WrongAnswerException("the search did not end", null);
+  private void fetch(Lanes lanes, List<WorkItem> items, HeldSegment held) throws IOException {
+    FetchTicket ticket =
+        new FetchTicket(
+            FetchShape.of(items.get(0)),
+            numbers(items),
+            items,
+            Collections.nCopies(items.size(), held));
+    FetchOptions options = FetchOptions.of(1, lanes.driver.device().totalBytes());
+    // the ticket has the failure, too
+    FetchLane lane =
+        new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
+    try {
+      lane.submit(ticket);
+      read(lanes, ticket, items);
+    } finally {
+      lane.stop();
+      free(lane);
+    }
+  }
+
+  private static void free(FetchLane lane) {
+    try {
+      lane.free();
+    } catch (GpuException e) {
+      throw e.asLoss();
+    }
+  }
+
+  private void scan(Lanes lanes, List<WorkItem> items, HeldSegment held, boolean gather)
+      throws IOException {
+    WorkItem.Terms terms = items.get(0).terms();
+    ScanTicket.Job job =
+        new ScanTicket.Job(
+            held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
+    ScanTicket ticket =
+        new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
+    lanes.scans.submit(ticket);
+    read(lanes, ticket, items);
+  }
+
+  private static int[] numbers(List<WorkItem> items) {
+    return IntStream.range(0, items.size()).toArray();
+  }
+
+  private void read(Lanes lanes, Ticket ticket, List<WorkItem> items) throws IOException {
+    try {
+      lanes.waiters.await(ticket, () -> false);
+      if (ticket.failure() != null) {
+        throw ticket.failure();
       }
-      WorkResult result =
-          found.approximate()
-              ? CpuExecutor.rerank(item, found.ordinals(), 0, true)
-              : new WorkResult(found.ordinals(), found.scores(), 0, true);
-      int nearest = TinySegment.nearest(query);
-      int[] ordinals =
-          IntStream.range(nearest, nearest + TinySegment.NEIGHBORS)
-              .filter(i -> item.acceptedOrdinals() == null || item.acceptedOrdinals().get(i))
-              .toArray();
-      String wrong =
-          Arrays.equals(ordinals, result.ordinals())
-              ? Samples.wrongAnswer(item, result)
-              : Arrays.toString(result.ordinals()) + " instead of " + Arrays.toString(ordinals);
-      if (wrong != null) {
-        throw new WrongAnswerException(wrong, null);
+      for (int i = 0; i < ticket.count(); i++) {
+        int item = ticket.item(i);
+        check(items.get(item), (first + item) % TinySegment.QUERIES, ticket.result(i));
       }
+    } finally {
+      ticket.leave();
+    }
+  }
+
+  private static void check(WorkItem item, int query, DeviceResult found) throws IOException {
+    if (found.fault() != null || found.complete() == false) {
+      throw new WrongAnswerException("the search did not end", null);
+    }
+    WorkResult result =
+        found.approximate()
+            ? CpuExecutor.rerank(item, found.ordinals(), 0, true)
+            : new WorkResult(found.ordinals(), found.scores(), 0, true);
+    int nearest = TinySegment.nearest(query);
+    int[] ordinals =
+        IntStream.range(nearest, nearest + TinySegment.NEIGHBORS)
+            .filter(i -> item.acceptedOrdinals() == null || item.acceptedOrdinals().get(i))
+            .toArray();
+    String wrong =
+        Arrays.equals(ordinals, result.ordinals())
+            ? Samples.wrongAnswer(item, result)
+            : Arrays.toString(result.ordinals()) + " instead of " + Arrays.toString(ordinals);
+    if (wrong != null) {
+      throw new WrongAnswerException(wrong, null);
     }
   }
 }

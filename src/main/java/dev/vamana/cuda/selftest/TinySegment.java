@@ -44,13 +44,35 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * graph has random edges, so many that a beam of 64 meets all neighbours. The first 256 vectors are
  * the centroids of every subspace, and the others are put together of their parts, so codes are
  * exact. {@link SelfTest} searches it.
+ *
+ * @param points the vectors, of which the first are the neighbours of the queries
+ * @param queries the queries, {@value #QUERIES}
+ * @param lists null for a segment with a graph, which has codes if its vectors are floats
  */
-final class TinySegment implements SegmentView {
+record TinySegment(
+    String name,
+    int size,
+    int dimension,
+    VectorSimilarityFunction similarity,
+    int maxDegree,
+    float meanDegree,
+    int medoid,
+    float[][] points,
+    float[][] queries,
+    VectorEncoding encoding,
+    AcceptedOrdinals acceptedOrdinals,
+    InvertedLists lists,
+    Codebook codebook,
+    FileRegion graphRegion,
+    FileRegion codesRegion,
+    FileRegion vectorsRegion)
+    implements SegmentView {
 
   static final int SIZE = 384;
   static final int QUERIES = 20;
   static final int NEIGHBORS = 5;
 
+  private static final String NAME = "self-test";
   private static final int DIMENSION = 64;
   private static final int LARGEST = 100;
   private static final int PART = 4;
@@ -58,74 +80,70 @@ final class TinySegment implements SegmentView {
   private static final int LISTS = 8;
   private static final long SEED = 0x5EED_0F_0A11L;
 
-  private final int[][] vectors = new int[SIZE][];
-  private final int[][] queries = new int[QUERIES][];
-  private final VectorEncoding encoding;
-  private final List<float[]> floats;
-  private final List<byte[]> bytes;
-  private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
-  private final Codebook codebook;
-  private final InvertedLists lists;
-  private final FileRegion graph;
-  private final FileRegion codes;
-  private final FileRegion raw;
-
   /**
    * Makes a segment.
    *
-   * @param listCodes what a code of inverted lists holds; null for a segment with a graph, which
-   *     has codes if its vectors are floats
+   * @param listCodes what a code of inverted lists holds; null for a segment with a graph
    */
-  TinySegment(VectorEncoding encoding, CodeKind listCodes) throws IOException {
+  static TinySegment of(VectorEncoding encoding, CodeKind listCodes) throws IOException {
     SplittableRandom random = new SplittableRandom(SEED);
-    generate(random);
+    float[][] queries = new float[QUERIES][];
+    float[][] points = points(random, queries);
     boolean coded = listCodes == null && encoding == VectorEncoding.FLOAT32;
-    this.encoding = encoding;
-    this.floats = Arrays.stream(vectors).map(TinySegment::toFloats).toList();
-    this.bytes = Arrays.stream(vectors).map(TinySegment::toBytes).toList();
-    this.lists = listCodes == null ? null : lists(listCodes);
-    this.graph = listCodes == null ? region(graph(random)) : null;
-    this.codebook = coded ? ofFirstVectors() : null;
-    this.codes = coded ? region(codes()) : null;
-    this.raw = region(raw());
+    Codebook codebook = coded ? ofFirst(points) : null;
+    return new TinySegment(
+        NAME,
+        SIZE,
+        DIMENSION,
+        VectorSimilarityFunction.EUCLIDEAN,
+        listCodes == null ? DEGREE : 0,
+        listCodes == null ? DEGREE : 0,
+        0,
+        points,
+        queries,
+        encoding,
+        new AcceptedOrdinals(),
+        listCodes == null ? null : lists(points, encoding, listCodes),
+        codebook,
+        listCodes == null ? region(graph(random)) : null,
+        coded ? region(codes(points, codebook)) : null,
+        region(raw(points, encoding)));
   }
 
-  private void generate(SplittableRandom random) {
+  private static float[][] points(SplittableRandom random, float[][] queries) {
+    float[][] points = new float[SIZE][];
     int at = 0;
     for (int q = 0; q < QUERIES; q++) {
       queries[q] = vector(random);
       for (int n = 1; n <= NEIGHBORS; n++) {
-        vectors[at] = queries[q].clone();
-        vectors[at++][random.nextInt(DIMENSION)] += n;
+        points[at] = queries[q].clone();
+        points[at++][random.nextInt(DIMENSION)] += n;
       }
     }
     while (at < Codebook.CENTROIDS) {
-      vectors[at++] = vector(random);
+      points[at++] = vector(random);
     }
     int others = QUERIES * NEIGHBORS;
     while (at < SIZE) {
-      vectors[at] = new int[DIMENSION];
+      points[at] = new float[DIMENSION];
       for (int d = 0; d < DIMENSION; d += PART) {
         int from = others + random.nextInt(Codebook.CENTROIDS - others);
-        System.arraycopy(vectors[from], d, vectors[at], d, PART);
+        System.arraycopy(points[from], d, points[at], d, PART);
       }
       at++;
     }
+    return points;
   }
 
-  private static int[] vector(SplittableRandom random) {
-    return random.ints(DIMENSION, 0, LARGEST + 1).toArray();
-  }
-
-  private static float[] toFloats(int[] vector) {
-    float[] floats = new float[vector.length];
-    for (int d = 0; d < floats.length; d++) {
-      floats[d] = vector[d];
+  private static float[] vector(SplittableRandom random) {
+    float[] vector = new float[DIMENSION];
+    for (int d = 0; d < DIMENSION; d++) {
+      vector[d] = random.nextInt(LARGEST + 1);
     }
-    return floats;
+    return vector;
   }
 
-  private static byte[] toBytes(int[] vector) {
+  private static byte[] toBytes(float[] vector) {
     byte[] bytes = new byte[vector.length];
     for (int d = 0; d < bytes.length; d++) {
       bytes[d] = (byte) vector[d];
@@ -147,26 +165,27 @@ final class TinySegment implements SegmentView {
     return rows;
   }
 
-  private Codebook ofFirstVectors() {
+  private static Codebook ofFirst(float[][] points) {
     float[] centroids = new float[Codebook.CENTROIDS * DIMENSION];
     int at = 0;
     for (int part = 0; part < DIMENSION; part += PART) {
       for (int c = 0; c < Codebook.CENTROIDS; c++) {
-        System.arraycopy(floats.get(c), part, centroids, at, PART);
-        at += PART;
+        for (int d = part; d < part + PART; d++) {
+          centroids[at++] = points[c][d];
+        }
       }
     }
     CodebookId id = new CodebookId(new byte[CodebookId.ID_BYTES], "self-test", 1);
     return new Codebook(id, new SubspaceLayout(DIMENSION, DIMENSION / PART), centroids);
   }
 
-  private ByteBuffer codes() {
+  private static ByteBuffer codes(float[][] points, Codebook codebook) {
     ByteBuffer rows = buffer(SIZE * codebook.layout().count());
-    for (int[] vector : vectors) {
+    for (float[] vector : points) {
       for (int from = 0; from < DIMENSION; from += PART) {
         int to = from + PART;
         int code = 0;
-        while (Arrays.equals(vector, from, to, vectors[code], from, to) == false) {
+        while (Arrays.equals(vector, from, to, points[code], from, to) == false) {
           code++;
         }
         rows.put((byte) code);
@@ -175,10 +194,10 @@ final class TinySegment implements SegmentView {
     return rows;
   }
 
-  private ByteBuffer raw() {
+  private static ByteBuffer raw(float[][] points, VectorEncoding encoding) {
     ByteBuffer rows = buffer(SIZE * DIMENSION * encoding.byteSize);
-    for (int[] vector : vectors) {
-      for (int component : vector) {
+    for (float[] vector : points) {
+      for (float component : vector) {
         if (encoding == VectorEncoding.BYTE) {
           rows.put((byte) component);
         } else {
@@ -189,43 +208,51 @@ final class TinySegment implements SegmentView {
     return rows;
   }
 
-  private InvertedLists lists(CodeKind kind) throws IOException {
+  private static InvertedLists lists(float[][] points, VectorEncoding encoding, CodeKind kind)
+      throws IOException {
     Rotation rotation = new Rotation(DIMENSION, SEED);
     float[][] plain = new float[LISTS][];
     float[][] rotated = new float[LISTS][rotation.padded()];
     for (int list = 0; list < LISTS; list++) {
-      plain[list] = floats.get(list * SIZE / LISTS);
+      plain[list] = points[list * SIZE / LISTS];
       rotation.apply(plain[list], rotated[list]);
     }
     CentroidsId id = new CentroidsId(new byte[CentroidsId.BYTES]);
     Centroids centroids = new Centroids(id, SEED, rotation, null, plain, rotated, Float.NaN);
+    ListBuilder builder =
+        new ListBuilder(
+            vectors(points, encoding),
+            VectorSimilarityFunction.EUCLIDEAN,
+            kind,
+            centroids,
+            PqEngine.NONE,
+            Workers.callingThread(),
+            AbortCheck.NEVER);
     ByteBuffersDataOutput written = new ByteBuffersDataOutput();
-    try (ByteBuffersIndexOutput out = new ByteBuffersIndexOutput(written, name(), name())) {
-      ListBuilder.Written facts =
-          new ListBuilder(
-                  vectors(),
-                  similarity(),
-                  kind,
-                  centroids,
-                  PqEngine.NONE,
-                  Workers.callingThread(),
-                  AbortCheck.NEVER)
-              .write(out, List.of());
+    try (ByteBuffersIndexOutput out = new ByteBuffersIndexOutput(written, NAME, NAME)) {
+      ListBuilder.Written facts = builder.write(out, List.of());
       FileRegion region =
-          FileRegion.of(
-              new ByteBuffersIndexInput(written.toDataInput(), name()), 0, written.size());
-      return new InvertedLists(region, facts.shape(), facts.facts(), encoding, similarity());
+          FileRegion.of(new ByteBuffersIndexInput(written.toDataInput(), NAME), 0, written.size());
+      return new InvertedLists(
+          region, facts.shape(), facts.facts(), encoding, VectorSimilarityFunction.EUCLIDEAN);
     }
+  }
+
+  private static KnnVectorValues vectors(float[][] points, VectorEncoding encoding) {
+    List<float[]> floats = Arrays.asList(points);
+    return encoding == VectorEncoding.BYTE
+        ? ByteVectorValues.fromBytes(floats.stream().map(TinySegment::toBytes).toList(), DIMENSION)
+        : FloatVectorValues.fromFloats(floats, DIMENSION);
   }
 
   private static ByteBuffer buffer(int size) {
     return ByteBuffer.allocate(size).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  private FileRegion region(ByteBuffer content) throws IOException {
+  private static FileRegion region(ByteBuffer content) throws IOException {
     List<ByteBuffer> whole = List.of(content.flip());
     return FileRegion.of(
-        new ByteBuffersIndexInput(new ByteBuffersDataInput(whole), name()), 0, content.limit());
+        new ByteBuffersIndexInput(new ByteBuffersDataInput(whole), NAME), 0, content.limit());
   }
 
   /** Returns the nearest vector of a query; the others follow it, each at the next distance. */
@@ -237,37 +264,12 @@ final class TinySegment implements SegmentView {
   QueryVector query(int query) {
     return encoding == VectorEncoding.BYTE
         ? QueryVector.of(toBytes(queries[query]))
-        : QueryVector.of(toFloats(queries[query]));
-  }
-
-  @Override
-  public String name() {
-    return "self-test";
-  }
-
-  @Override
-  public int size() {
-    return SIZE;
-  }
-
-  @Override
-  public int dimension() {
-    return DIMENSION;
-  }
-
-  @Override
-  public VectorEncoding encoding() {
-    return encoding;
-  }
-
-  @Override
-  public VectorSimilarityFunction similarity() {
-    return VectorSimilarityFunction.EUCLIDEAN;
+        : QueryVector.of(queries[query]);
   }
 
   @Override
   public boolean hasGraph() {
-    return graph != null;
+    return graphRegion != null;
   }
 
   @Override
@@ -276,33 +278,8 @@ final class TinySegment implements SegmentView {
   }
 
   @Override
-  public InvertedLists lists() {
-    return lists;
-  }
-
-  @Override
-  public int maxDegree() {
-    return hasGraph() ? DEGREE : 0;
-  }
-
-  @Override
-  public float meanDegree() {
-    return maxDegree();
-  }
-
-  @Override
-  public int medoid() {
-    return 0;
-  }
-
-  @Override
   public Adjacency adjacency() throws IOException {
-    return new StoredAdjacency(graph, SIZE, DEGREE);
-  }
-
-  @Override
-  public AcceptedOrdinals acceptedOrdinals() {
-    return acceptedOrdinals;
+    return new StoredAdjacency(graphRegion, SIZE, DEGREE);
   }
 
   @Override
@@ -315,28 +292,6 @@ final class TinySegment implements SegmentView {
 
   @Override
   public KnnVectorValues vectors() {
-    return encoding == VectorEncoding.BYTE
-        ? ByteVectorValues.fromBytes(bytes, DIMENSION)
-        : FloatVectorValues.fromFloats(floats, DIMENSION);
-  }
-
-  @Override
-  public Codebook codebook() {
-    return codebook;
-  }
-
-  @Override
-  public FileRegion graphRegion() {
-    return graph;
-  }
-
-  @Override
-  public FileRegion codesRegion() {
-    return codes;
-  }
-
-  @Override
-  public FileRegion vectorsRegion() {
-    return raw;
+    return vectors(points, encoding);
   }
 }

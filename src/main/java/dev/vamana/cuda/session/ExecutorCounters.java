@@ -6,14 +6,19 @@ import dev.vamana.cuda.batch.BatchCounters;
 import dev.vamana.cuda.count.Counters;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidencyCounters;
+import dev.vamana.cuda.memory.ResidencyListener;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanCounters;
+import dev.vamana.search.SegmentView;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SortedMap;
 import java.util.TreeMap;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.LongAdder;
+import java.util.function.Consumer;
+import org.apache.lucene.index.CorruptIndexException;
 
 /**
  * Counts what an executor has done, over all its contexts. Thread-safe. {@code GpuExecutor} has
@@ -34,6 +39,9 @@ public final class ExecutorCounters {
 
   /** Of executed plans. */
   public final PlanCounters plans = new PlanCounters();
+
+  /** Of segments on the device. */
+  final ResidencyCounters residency = new ResidencyCounters();
 
   private final Counters items = new Counters();
 
@@ -126,6 +134,27 @@ public final class ExecutorCounters {
    */
   public void left(boolean scans) {
     (scans ? leftScans : leftWalks).increment();
+  }
+
+  /** Returns who hears of the uploads of a session, and passes on what the operator should know. */
+  ResidencyListener uploads(Consumer<GpuException> onLost) {
+    return new ResidencyListener() {
+      @Override
+      public void refused(SegmentView view, GpuException reason) {
+        listener.refused(view.name(), reason);
+      }
+
+      @Override
+      public void failed(SegmentView view, Throwable reason) {
+        if (reason instanceof GpuException e && e.contextLost()) {
+          onLost.accept(e);
+        } else if (reason instanceof CorruptIndexException e) {
+          listener.damaged(view, e);
+        } else {
+          listener.uploadFailed(view.name(), reason);
+        }
+      }
+    };
   }
 
   /** Maps a driver failure to the reason under which its items are counted. */

@@ -15,7 +15,6 @@ import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.Residency;
-import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.scan.ScanLane;
@@ -31,6 +30,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -83,13 +83,14 @@ public final class GpuSession {
   /**
    * Opens everything in a fresh context. The session owns the context from then on.
    *
+   * @param uploads runs the uploads of segments
    * @param current the current options; some of them may change
    * @param onLost called when the context is found lost, possibly more than once
    * @throws GpuException if anything fails; the driver has been closed then
    */
   GpuSession(
       CudaDriver driver,
-      ResidencyFactory factory,
+      ExecutorService uploads,
       Supplier<GpuOptions> current,
       ExecutorCounters counters,
       Consumer<GpuException> onLost) {
@@ -102,7 +103,14 @@ public final class GpuSession {
     WalkLane opened = null;
     try {
       driver.bind();
-      memory = factory.open(driver, options.residency(), onLost);
+      memory =
+          new Residency(
+              driver,
+              options.residency(),
+              uploads,
+              uploads::shutdown,
+              counters.uploads(onLost),
+              counters.residency);
       residency = memory;
       opened =
           WalkLane.open(

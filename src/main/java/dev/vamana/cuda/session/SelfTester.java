@@ -3,7 +3,6 @@ package dev.vamana.cuda.session;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.selftest.SelfTest;
-import dev.vamana.cuda.selftest.WrongAnswerException;
 import java.util.concurrent.atomic.AtomicLong;
 
 /**
@@ -74,7 +73,7 @@ final class SelfTester {
       counters.questionsLeftOut.add(test.run(session.lanes()));
       counters.questioned.increment();
       return null;
-    } catch (WrongAnswerException e) {
+    } catch (SelfTest.WrongAnswerException e) {
       counters.questioned.increment();
       return session.distrust(e.getMessage(), e);
     } catch (GpuException e) {

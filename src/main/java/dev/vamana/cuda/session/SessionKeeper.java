@@ -5,13 +5,16 @@ import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.driver.CudaDriver;
+import dev.vamana.cuda.driver.Deadline;
 import dev.vamana.cuda.driver.DeviceInfo;
+import dev.vamana.cuda.driver.GatedDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.memory.ResidencyFactory;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.work.Threads;
 import java.util.SortedMap;
+import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Supplier;
@@ -29,7 +32,8 @@ public final class SessionKeeper implements Runnable {
   private static final long FIRST_TEST_SECONDS = 10;
 
   private volatile GpuOptions options;
-  private final SessionOpener opener;
+  private final Supplier<CudaDriver> drivers;
+  private final Supplier<ExecutorService> uploads;
   private final ExecutorCounters counters;
   private final GpuListener listener;
   private final SelfTester tester;
@@ -37,6 +41,9 @@ public final class SessionKeeper implements Runnable {
   private final OpenSegments segments = new OpenSegments(this);
   private final Thread thread;
   private volatile GpuSession session;
+  // of the last session
+  private volatile DeviceInfo device;
+  private GatedDriver lastDriver;
   private volatile String reason;
   private volatile boolean distrusted;
   // the first session until it has been tested
@@ -50,20 +57,22 @@ public final class SessionKeeper implements Runnable {
   /**
    * Opens the first session on the calling thread, and waits some seconds for its self-test.
    *
+   * @param uploads makes the executor of the uploads of each session, one thread of which is used
    * @throws GpuException if there is no usable device
    */
   public SessionKeeper(
       GpuOptions options,
       Supplier<CudaDriver> drivers,
-      ResidencyFactory residencies,
+      Supplier<ExecutorService> uploads,
       ExecutorCounters counters,
       GpuListener listener) {
     this.options = options;
     this.counters = counters;
     this.listener = listener;
-    this.opener = new SessionOpener(this::options, drivers, residencies, counters, this::lose);
+    this.drivers = drivers;
+    this.uploads = uploads;
     this.tester = new SelfTester(options, counters);
-    GpuSession first = opener.open();
+    GpuSession first = open();
     synchronized (this) {
       unproven = first;
       reason = "the self-test is running";
@@ -80,6 +89,31 @@ public final class SessionKeeper implements Runnable {
           "the thread " + thread.getName() + " could not be started");
     }
     awaitFirstTest();
+  }
+
+  /**
+   * Opens a session.
+   *
+   * @throws GpuException if there is no usable device
+   */
+  private GpuSession open() {
+    Deadline deadline = new Deadline(options.times().deadline());
+    GatedDriver driver = new GatedDriver(drivers.get(), deadline);
+    lastDriver = driver;
+    CompletableFuture<GpuSession> made = new CompletableFuture<>();
+    GpuSession opened =
+        new GpuSession(
+            driver, uploads.get(), this::options, counters, failure -> lost(made, failure));
+    device = driver.device();
+    counters.opened.increment();
+    made.complete(opened);
+    return opened;
+  }
+
+  /** Tells of a loss, at once or when the session has been made. */
+  @SuppressWarnings("FutureReturnValueIgnored") // what is told does not fail
+  private void lost(CompletableFuture<GpuSession> made, GpuException e) {
+    made.thenAccept(opened -> lose(opened, e));
   }
 
   private void awaitFirstTest() {
@@ -106,12 +140,12 @@ public final class SessionKeeper implements Runnable {
 
   /** Returns the device in use, or the last one. */
   public DeviceInfo device() {
-    return opener.device();
+    return device;
   }
 
   /** Returns the residency counters of all sessions, for use while there is none. */
   public SortedMap<String, Long> residencyCounters() {
-    return opener.residencyCounters();
+    return counters.residency.withoutContext();
   }
 
   /** Returns why there is no session, or null. */
@@ -286,13 +320,13 @@ public final class SessionKeeper implements Runnable {
 
   private GpuSession attempt(long nextWait) {
     try {
-      if (opener.lastClosed() == false) {
+      if (lastDriver.closed() == false) {
         throw new GpuException(
             GpuException.Kind.UNAVAILABLE,
             "a kernel of the last context still runs; if it never ends, only a restart of the"
                 + " process helps");
       }
-      GpuSession opened = opener.open();
+      GpuSession opened = open();
       GpuException wrong = tester.test(opened, true);
       if (wrong == null || opened.lose(wrong) == false) {
         return opened;

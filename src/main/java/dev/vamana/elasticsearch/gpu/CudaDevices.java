@@ -1,6 +1,5 @@
 package dev.vamana.elasticsearch.gpu;
 
-import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.GpuOptions;
@@ -146,7 +145,7 @@ public final class CudaDevices implements GpuDevices {
     List<Integer> found = machine.find(settings);
     if (found.size() == 1) {
       Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
-      return GpuDevice.open(drivers, memory, options, new GpuLog(damaged));
+      return GpuExecutor.open(drivers, memory, options, new GpuLog(damaged));
     }
     List<Supplier<CudaDriver>> drivers =
         found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
@@ -158,7 +157,7 @@ public final class CudaDevices implements GpuDevices {
         new DevicesExecutor.Opener() {
           @Override
           public GpuExecutor open(int index, Runnable changed) {
-            return GpuDevice.open(
+            return GpuExecutor.open(
                 () -> shared.of(drivers.get(index).get()),
                 memory,
                 options,

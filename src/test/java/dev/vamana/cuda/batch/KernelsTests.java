@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.Tuning;

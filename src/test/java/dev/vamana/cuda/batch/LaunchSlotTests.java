@@ -28,7 +28,7 @@ public class LaunchSlotTests extends LuceneTestCase {
     driver.bind();
     StagingPool staging =
         new StagingPool(driver, 8 << 20, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
-    try (ListBatches together = new ListBatches(driver)) {
+    try (ListBatches together = new ListBatches(driver, DeviceBudget.UNLIMITED)) {
       Kernels kernels = new Kernels(driver, Tuning.DEFAULT);
       LaunchSlot slot =
           new LaunchSlot(

@@ -2,6 +2,7 @@ package dev.vamana.cuda.batch;
 
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.kernel.WalkShape.Reads;
@@ -35,7 +36,7 @@ public class LostContextTests extends LuceneTestCase {
   }
 
   private static Chunk chunk(StagingPool.Block block) {
-    block.segment().set(ValueLayout.JAVA_INT, ResultLayout.COUNT, Chunk.VOID);
+    block.segment.set(ValueLayout.JAVA_INT, ResultLayout.COUNT, Chunk.VOID);
     return new Chunk(
         WalkShape.of(Reads.BYTE, 128, 0, 20, 32, 1, 0, false),
         new ChunkSizes(20, 32, 128, 0, 0, false),

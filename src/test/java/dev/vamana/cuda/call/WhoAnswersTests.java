@@ -47,6 +47,7 @@ public class WhoAnswersTests extends LuceneTestCase {
             false,
             10,
             1,
+            1,
             new Workload.Walk(Workload.Graph.DEVICE, 1, 10, 1, 100, 32),
             new Workload.Cpu(false, 1, 100));
     return who.kind(FAMILY, walk, costs(device, cpu));

@@ -5,6 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
+import dev.vamana.search.QueryVector;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
@@ -222,7 +223,7 @@ public class ExactScansTests extends ExactTestCase {
     assertEquals(0, hits.ordinals(4).length);
     scans.search(rows, some.batch(10).accepting(bits(5, i -> false)), hits);
     assertEquals(0, hits.scores(0).length);
-    scans.search(rows, ExactBatch.of(new float[0][], 3), hits);
+    scans.search(rows, ExactBatch.of(List.of(), 3), hits);
     assertEquals(0, hits.queries());
   }
 
@@ -407,12 +408,11 @@ public class ExactScansTests extends ExactTestCase {
     }
     for (ExactBatch wrong :
         new ExactBatch[] {
-          ExactBatch.of(new float[][] {{1, 2, 3}}, 1),
-          ExactBatch.of(new byte[][] {{1, 2, 3, 4}}, 1),
+          ExactBatch.of(List.of(QueryVector.of(new float[] {1, 2, 3})), 1),
+          ExactBatch.of(List.of(QueryVector.of(new byte[] {1, 2, 3, 4})), 1),
           vectors.batch(1).among(new int[] {10})
         }) {
       expectThrows(IllegalArgumentException.class, () -> scans.search(rows, wrong, hits));
     }
-    expectThrows(IllegalArgumentException.class, () -> vectors.batch(1).among(new int[] {3, 3}));
   }
 }

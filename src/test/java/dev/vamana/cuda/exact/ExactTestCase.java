@@ -4,13 +4,16 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.gpu.Gpu;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.function.IntPredicate;
@@ -52,7 +55,11 @@ public abstract class ExactTestCase extends LuceneTestCase {
   }
 
   static ExactScans open(CudaDriver driver, ExactOptions options) {
-    return new ExactScans(driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED), options);
+    return new ExactScans(
+        driver,
+        new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+        DeviceBudget.UNLIMITED,
+        options);
   }
 
   @After
@@ -126,7 +133,11 @@ public abstract class ExactTestCase extends LuceneTestCase {
     }
 
     ExactBatch batch(int k) {
-      return floats != null ? ExactBatch.of(floats, k) : ExactBatch.of(bytes, k);
+      return ExactBatch.of(
+          floats != null
+              ? Arrays.stream(floats).map(QueryVector::of).toList()
+              : Arrays.stream(bytes).map(QueryVector::of).toList(),
+          k);
     }
   }
 

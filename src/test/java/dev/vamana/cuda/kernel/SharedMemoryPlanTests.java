@@ -142,8 +142,5 @@ public class SharedMemoryPlanTests extends LuceneTestCase {
         "single precision where there is room for it",
         Policy.TABLE_GLOBAL,
         SharedMemoryPlan.of(large, HOPPER, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT)).policy());
-    expectThrows(IllegalArgumentException.class, () -> Tuning.DEFAULT.withTable(Policy.EXACT_F32));
-    expectThrows(IllegalArgumentException.class, () -> Tuning.DEFAULT.withVisitedSlots(3));
-    expectThrows(IllegalArgumentException.class, () -> Tuning.DEFAULT.withWarps(33));
   }
 }

@@ -6,6 +6,7 @@ import dev.vamana.cuda.kernel.ListBatchSizes;
 import dev.vamana.cuda.kernel.ListLayouts.ListBatchLayout;
 import dev.vamana.cuda.kernel.ListLayouts.ListSearchLayout;
 import dev.vamana.cuda.kernel.Tuning;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
 import java.lang.foreign.ValueLayout;
@@ -87,7 +88,7 @@ public class ListBatchesTests extends LuceneTestCase {
   }
 
   public void testSharing() {
-    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(1L << 30), DeviceBudget.UNLIMITED)) {
       // 100 items search 4,800 lists
       assertTrue(batches.takes(items(100, 10, 1_200), 4));
       assertFalse(batches.takes(items(100, 10, 1_201), 4));
@@ -106,7 +107,7 @@ public class ListBatchesTests extends LuceneTestCase {
 
   /** Larger launches are for lists that the device's cache does not hold. */
   public void testWhereLargerLaunchesGain() {
-    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(1L << 30), DeviceBudget.UNLIMITED)) {
       // entries of 32 bytes
       int held = driver.device().cacheBytes() / 32;
       assertFalse(batches.gainsBySize(new ListShape(held, 128, 10, CodeKind.RABITQ1)));
@@ -117,7 +118,7 @@ public class ListBatchesTests extends LuceneTestCase {
   /** Without memory, items are searched one by one, and memory is asked for again later. */
   public void testNoMemory() {
     ListBatches.Items items = items(1_000, 10, 100);
-    try (ListBatches batches = new ListBatches(driver(1L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(1L << 30), DeviceBudget.UNLIMITED)) {
       long others = driver.allocate(driver.freeBytes() - (1L << 20));
       assertFalse(batches.takes(items, 1));
       driver.free(others);
@@ -164,7 +165,7 @@ public class ListBatchesTests extends LuceneTestCase {
 
   /** The next launch would wait as long as steps of the last one run, but not for what is left. */
   public void testRunning() throws Exception {
-    try (ListBatches batches = new ListBatches(driver(1L << 30, true))) {
+    try (ListBatches batches = new ListBatches(driver(1L << 30, true), DeviceBudget.UNLIMITED)) {
       ListBatches.Items items = items(1_000, 10, 100);
       assertTrue(batches.takes(items, 4));
       assertFalse(batches.running());
@@ -198,7 +199,7 @@ public class ListBatchesTests extends LuceneTestCase {
 
   /** Each part has all steps, for its items; what is left of all parts is searched at the end. */
   public void testParts() {
-    try (ListBatches batches = new ListBatches(driver(2L << 30))) {
+    try (ListBatches batches = new ListBatches(driver(2L << 30), DeviceBudget.UNLIMITED)) {
       ListBatches.Items items = items(50_000, 10, 15_000);
       assertTrue(batches.takes(items, 4));
       int blocks = batches.blocksOfRest(items);

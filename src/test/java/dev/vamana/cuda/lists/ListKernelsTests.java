@@ -1,6 +1,7 @@
 package dev.vamana.cuda.lists;
 
 import dev.vamana.cuda.driver.SimulatedDriver;
+import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.Policy;
@@ -33,7 +34,7 @@ public class ListKernelsTests extends LuceneTestCase {
   private String choose(Tuning tuning, int dimension, boolean quantized, int items) {
     ListSearchShape shape = ListSearchShape.of(false, quantized, WIDTH, dimension);
     int subspaces = quantized ? SubspaceLayout.defaultSubspaces(dimension) : 0;
-    ListKernels.Sizes sizes = new ListKernels.Sizes(WIDTH, LISTS, dimension, subspaces);
+    ChunkSizes sizes = new ChunkSizes(WIDTH, 0, dimension, subspaces, 0, LISTS, false);
     ListKernels.Choice choice = new ListKernels(driver).choose(shape, sizes, tuning, items, 0);
     assertTrue(choice.memory().sharedBytes() <= driver.device().sharedBytesPerBlock());
     return choice.kernel().name();
@@ -81,7 +82,7 @@ public class ListKernelsTests extends LuceneTestCase {
   /** Items that leave multiprocessors idle have several blocks each. */
   public void testTeams() {
     ListSearchShape shape = ListSearchShape.of(false, false, WIDTH, 128);
-    ListKernels.Sizes sizes = new ListKernels.Sizes(WIDTH, LISTS, 128, 0);
+    ChunkSizes sizes = new ChunkSizes(WIDTH, 0, 128, 0, 0, LISTS, false);
     ListKernels kernels = new ListKernels(driver);
     int all = driver.device().multiprocessors();
     for (int items : new int[] {1, 2, all / 2, all / 2 + 1, all, 10 * all}) {

@@ -20,14 +20,14 @@ public class PlacementPlannerTests extends LuceneTestCase {
   private static List<String> names(Placement forced, SegmentShape shape, boolean registers) {
     List<String> names = new ArrayList<>();
     for (PlacementPlan plan :
-        new PlacementPlanner(Placement.only(forced)).candidates(shape, registers)) {
+        new PlacementPlanner(Placement.only(forced)).candidates(shape, registers, false)) {
       names.add(plan.placement() + "/" + plan.raw());
     }
     return names;
   }
 
   private static PlacementPlan choose(List<PlacementPlan> candidates, long device, long mapped) {
-    return PlacementPlanner.choose(candidates, new Room(device, mapped, device));
+    return PlacementPlanner.choose(candidates, new PlacementPlanner.Room(device, mapped, device));
   }
 
   private static SegmentShape wide(int dimension, VectorEncoding encoding) {
@@ -93,7 +93,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
     PlacementPlanner planner = new PlacementPlanner(Placement.ALL);
     for (VectorEncoding encoding : VectorEncoding.values()) {
       SegmentShape shape = wide(dimension, encoding);
-      List<PlacementPlan> expected = new ArrayList<>(planner.candidates(shape, true));
+      List<PlacementPlan> expected = new ArrayList<>(planner.candidates(shape, true, false));
       if (encoding == VectorEncoding.FLOAT32) {
         expected.add(0, PlacementPlan.ofFastCopies(shape));
       }
@@ -102,7 +102,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
     SegmentShape shape = wide(dimension, VectorEncoding.FLOAT32);
     for (Placement placement : Placement.values()) {
       PlacementPlanner chosen = new PlacementPlanner(Set.of(placement));
-      assertEquals(chosen.candidates(shape, true), chosen.candidates(shape, true, true));
+      assertEquals(chosen.candidates(shape, true, false), chosen.candidates(shape, true, true));
     }
   }
 
@@ -113,11 +113,11 @@ public class PlacementPlannerTests extends LuceneTestCase {
       assertEquals(names(placement, FLOATS, true), names(placement, shape, true));
     }
     PlacementPlan forced =
-        new PlacementPlanner(Set.of(Placement.EXACT_INT8)).candidates(shape, true).get(0);
+        new PlacementPlanner(Set.of(Placement.EXACT_INT8)).candidates(shape, true, false).get(0);
     assertFalse(forced.ifRoom());
     for (Set<Placement> both :
         List.of(Placement.of(Place.DEVICE, null), Set.of(Placement.EXACT, Placement.EXACT_INT8))) {
-      PlacementPlan free = new PlacementPlanner(both).candidates(shape, true).get(0);
+      PlacementPlan free = new PlacementPlanner(both).candidates(shape, true, false).get(0);
       assertTrue(free.ifRoom());
       // what is measured with the placement exact-int8 is what the free choice gets
       assertEquals(forced.placement(), free.placement());
@@ -130,17 +130,23 @@ public class PlacementPlannerTests extends LuceneTestCase {
 
   public void testCopiesOfWideFloatsNeedAmpleRoom() {
     SegmentShape shape = wide(Placement.WIDE + random().nextInt(1000), VectorEncoding.FLOAT32);
-    List<PlacementPlan> candidates = new PlacementPlanner(Placement.ALL).candidates(shape, true);
+    List<PlacementPlan> candidates =
+        new PlacementPlanner(Placement.ALL).candidates(shape, true, false);
     PlacementPlan copies = candidates.get(0);
     PlacementPlan exact = candidates.get(1);
     assertEquals(Placement.EXACT, exact.placement());
     long bytes = copies.deviceBytes();
     double part = bytes / (double) exact.deviceBytes();
     assertTrue(part + " of exact", part > 1 && part < 1.25);
-    assertSame(copies, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, bytes)));
-    assertSame(exact, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, bytes - 1)));
-    assertSame(exact, PlacementPlanner.choose(candidates, new Room(bytes - 1, 0, bytes)));
-    assertSame(exact, PlacementPlanner.choose(candidates, new Room(PLENTY, 0, -PLENTY)));
+    assertSame(
+        copies, PlacementPlanner.choose(candidates, new PlacementPlanner.Room(PLENTY, 0, bytes)));
+    assertSame(
+        exact,
+        PlacementPlanner.choose(candidates, new PlacementPlanner.Room(PLENTY, 0, bytes - 1)));
+    assertSame(
+        exact, PlacementPlanner.choose(candidates, new PlacementPlanner.Room(bytes - 1, 0, bytes)));
+    assertSame(
+        exact, PlacementPlanner.choose(candidates, new PlacementPlanner.Room(PLENTY, 0, -PLENTY)));
   }
 
   public void testByteVectorsHaveNoCopies() {
@@ -224,7 +230,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
   /** Vectors alone are scanned, where they lie in device memory. */
   public void testNoGraph() {
     SegmentShape shape = withGraph(FLOATS, 0, 0);
-    List<PlacementPlan> plans = new PlacementPlanner(Placement.ALL).candidates(shape, true);
+    List<PlacementPlan> plans = new PlacementPlanner(Placement.ALL).candidates(shape, true, false);
     assertEquals(1, plans.size());
     assertEquals(Placement.EXACT, plans.get(0).placement());
     assertEquals(RawVectors.DEVICE, plans.get(0).raw());
@@ -238,7 +244,8 @@ public class PlacementPlannerTests extends LuceneTestCase {
   public void testChoiceByFreeMemory() {
     SegmentShape shape =
         new SegmentShape(100_000, 128, VectorEncoding.FLOAT32, 64, 32, true, true, true, null, 0);
-    List<PlacementPlan> candidates = new PlacementPlanner(Placement.ALL).candidates(shape, true);
+    List<PlacementPlan> candidates =
+        new PlacementPlanner(Placement.ALL).candidates(shape, true, false);
     List<Placement> chosen = new ArrayList<>();
     long free = PLENTY;
     for (; ; ) {
@@ -263,7 +270,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
 
   public void testChoiceByPageCache() {
     List<PlacementPlan> candidates =
-        new PlacementPlanner(Set.of(Placement.MAPPED_GRAPH)).candidates(FLOATS, true);
+        new PlacementPlanner(Set.of(Placement.MAPPED_GRAPH)).candidates(FLOATS, true, false);
     PlacementPlan both = candidates.get(0);
     PlacementPlan graph = candidates.get(1);
     assertTrue(both.mappedBytes() > graph.mappedBytes());
@@ -290,7 +297,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
               0);
       Placement forced = random().nextBoolean() ? null : Placement.values()[random().nextInt(6)];
       for (PlacementPlan plan :
-          new PlacementPlanner(Placement.only(forced)).candidates(shape, true)) {
+          new PlacementPlanner(Placement.only(forced)).candidates(shape, true, false)) {
         TreeMap<Long, Long> arrays = new TreeMap<>();
         long size = shape.size();
         add(arrays, plan.graph(), size * shape.graphStride() * 4);

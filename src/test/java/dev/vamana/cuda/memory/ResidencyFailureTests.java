@@ -56,7 +56,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
     final List<SimulatedDriver> devices = new ArrayList<>();
     final List<String> unexpected = new ArrayList<>();
     final boolean threaded;
-    volatile SegmentResidency residency;
+    volatile Residency residency;
     FaultyDriver driver;
     private volatile long now;
 
@@ -76,7 +76,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
       begin();
     }
 
-    private ResidencyListener listener(SegmentResidency[] made) {
+    private ResidencyListener listener(Residency[] made) {
       return new ResidencyListener() {
         @Override
         public void failed(SegmentView view, Throwable reason) {
@@ -99,15 +99,14 @@ public class ResidencyFailureTests extends MemoryTestCase {
         devices.add(device);
       }
       driver = new FaultyDriver(device);
-      SegmentResidency[] made = new SegmentResidency[1];
+      Residency[] made = new Residency[1];
       made[0] =
-          new SegmentResidency(
-              driver, options, executor, () -> {}, listener(made), counters, () -> ++now);
+          new Residency(driver, options, executor, () -> {}, listener(made), counters, () -> ++now);
       residency = made[0];
       open.keySet().forEach(residency::opened);
     }
 
-    synchronized void replace(SegmentResidency lostOne) {
+    synchronized void replace(Residency lostOne) {
       if (lostOne != residency) {
         return;
       }
@@ -125,7 +124,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
 
     /** As the session's owner does it: a context found to be lost is given up. */
     void closing(SegmentView view) {
-      SegmentResidency from;
+      Residency from;
       synchronized (this) {
         open.remove(view);
         from = residency;
@@ -297,7 +296,7 @@ public class ResidencyFailureTests extends MemoryTestCase {
     }
   }
 
-  private static void steer(SegmentResidency residency, SegmentView view, Random random) {
+  private static void steer(Residency residency, SegmentView view, Random random) {
     switch (random.nextInt(16)) {
       case 0 -> residency.warm(view);
       case 1 -> residency.keep(view, random.nextBoolean());

@@ -25,7 +25,7 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
   List<SegmentView> views;
   SimulatedDriver device;
   FaultyDriver driver;
-  SegmentResidency residency;
+  Residency residency;
   private long now = random().nextLong();
 
   /** Components of the segments' vectors. */
@@ -98,8 +98,8 @@ public abstract class ResidencyTestCase extends MemoryTestCase {
     residency = residency(options, runs, listener);
   }
 
-  SegmentResidency residency(ResidencyOptions options, Executor runs, ResidencyListener listener) {
-    return new SegmentResidency(
+  Residency residency(ResidencyOptions options, Executor runs, ResidencyListener listener) {
+    return new Residency(
         driver, options, runs, () -> {}, listener, new ResidencyCounters(), () -> now);
   }
 

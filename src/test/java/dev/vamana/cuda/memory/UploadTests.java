@@ -66,7 +66,7 @@ public class UploadTests extends MemoryTestCase {
           for (Placement placement : Placement.values()) {
             for (PlacementPlan plan :
                 new PlacementPlanner(Placement.only(placement))
-                    .candidates(shape, random().nextInt(4) > 0)) {
+                    .candidates(shape, random().nextInt(4) > 0, false)) {
               check(view, plan);
             }
           }
@@ -289,11 +289,11 @@ public class UploadTests extends MemoryTestCase {
   }
 
   public void testRanges() {
-    assertTrue(new ComponentRange(0.5f, 0.5f, true).fitsHalf());
-    assertFalse(new ComponentRange(0, 65_505, true).fitsHalf());
-    assertFalse(new ComponentRange(-70_000, 0, true).fitsHalf());
-    assertTrue(new ComponentRange(-65_504, 65_504, true).fitsHalf());
-    assertFalse(new ComponentRange(0, 1, false).fitsHalf());
+    assertTrue(VectorConversion.fitsHalf(0.5f, 0.5f, true));
+    assertFalse(VectorConversion.fitsHalf(0, 65_505, true));
+    assertFalse(VectorConversion.fitsHalf(-70_000, 0, true));
+    assertTrue(VectorConversion.fitsHalf(-65_504, 65_504, true));
+    assertFalse(VectorConversion.fitsHalf(0, 1, false));
   }
 
   public void testAbort() throws IOException {

@@ -182,7 +182,7 @@ public class WarmSegmentsTests extends ResidencyTestCase {
       SegmentView view = views.get(0);
       int[] asked = {0};
       residency =
-          new SegmentResidency(
+          new Residency(
               new ForwardingDriver(driver) {
                 @Override
                 public void bind() {

@@ -116,11 +116,11 @@ public class CostModelTests extends PlanTestCase {
     Exception e =
         expectThrows(
             IllegalArgumentException.class,
-            () -> new Workload(10, 4, 16, Workload.Rows.NONE, 11, true, 1, 1, walk, cpu));
+            () -> new Workload(10, 4, 16, Workload.Rows.NONE, 11, true, 1, 1, 1, walk, cpu));
     assertTrue(
         e.getMessage(), e.getMessage().contains("accepted") && e.getMessage().contains("11"));
     expectThrows(
         IllegalArgumentException.class,
-        () -> new Workload(10, 4, 16, Workload.Rows.NONE, 1, true, 0, 1, walk, cpu));
+        () -> new Workload(10, 4, 16, Workload.Rows.NONE, 1, true, 0, 1, 1, walk, cpu));
   }
 }

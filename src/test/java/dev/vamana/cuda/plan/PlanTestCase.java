@@ -55,6 +55,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
         accepted < vectors,
         10,
         batch,
+        1,
         new Workload.Walk(graph, batch, 20, 1, 700, 4 * DIMENSION),
         new Workload.Cpu(cpuScans, batch, accepted));
   }

@@ -4,6 +4,7 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.tools.gpu.Gpu;
 import java.lang.foreign.Arena;
@@ -194,13 +195,13 @@ public class SelectionTests extends LuceneTestCase {
   private static List<SelectMethod> methods() {
     List<SelectMethod> methods = new ArrayList<>();
     int some = TestUtil.nextInt(random(), 2, 40);
-    for (int size : SelectKernels.LISTS) {
-      methods.add(SelectMethod.bits(size, 1));
-      methods.add(SelectMethod.bits(size, some));
+    for (int size : SelectMethod.LISTS) {
+      methods.add(new SelectMethod(Family.BITS, size, 1));
+      methods.add(new SelectMethod(Family.BITS, size, some));
     }
-    methods.add(SelectMethod.of(Family.SAMPLE, 1));
-    methods.add(SelectMethod.of(Family.SAMPLE, some));
-    methods.add(SelectMethod.of(Family.RADIX, 1));
+    methods.add(new SelectMethod(Family.SAMPLE, 0, 1));
+    methods.add(new SelectMethod(Family.SAMPLE, 0, some));
+    methods.add(new SelectMethod(Family.RADIX, 0, 1));
     return methods;
   }
 
@@ -221,7 +222,7 @@ public class SelectionTests extends LuceneTestCase {
   public void testEveryMethodOnEveryOrder() {
     for (Kind kind : Kind.values()) {
       for (SelectMethod method : methods()) {
-        try (Selection selection = new Selection(driver, SelectTable.of(List.of()), SCRATCH);
+        try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
             Case input = any(kind, method)) {
           input.check(selection, method);
         }
@@ -232,10 +233,10 @@ public class SelectionTests extends LuceneTestCase {
   /** Many results are sorted in tiles that are merged. */
   public void testManyResultsAreSorted() {
     for (int k : new int[] {4_096, 4_097, 16_384, 16_385, 40_000, 40_961}) {
-      try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
+      try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
           Case input = new Case(Kind.FEW_VALUES, 2, 60_000, k)) {
-        input.check(selection, SelectMethod.of(Family.RADIX, 1));
-        input.check(selection, SelectMethod.of(Family.SAMPLE, 5));
+        input.check(selection, new SelectMethod(Family.RADIX, 0, 1));
+        input.check(selection, new SelectMethod(Family.SAMPLE, 0, 5));
         input.check(selection, null);
       }
     }
@@ -244,8 +245,8 @@ public class SelectionTests extends LuceneTestCase {
   /** Scratch for one row at a time: rows go in slices, and counters are zero for each. */
   public void testRowsAreDoneInSlices() {
     for (SelectMethod method :
-        List.of(SelectMethod.bits(1_024, 9), SelectMethod.of(Family.SAMPLE, 3))) {
-      try (Selection selection = new Selection(driver, SelectTable.measured(), 1);
+        List.of(new SelectMethod(Family.BITS, 1_024, 9), new SelectMethod(Family.SAMPLE, 0, 3))) {
+      try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, 1);
           Case input = new Case(Kind.RANDOM, 7, 20_000, 100)) {
         input.check(selection, method);
         long bytes = selection.scratchBytes();
@@ -255,11 +256,11 @@ public class SelectionTests extends LuceneTestCase {
     }
   }
 
-  public void testTableChooses() {
+  public void testMethodsAreChosen() {
     for (int round = 0; round < 20; round++) {
       int n = 1 + random().nextInt(device ? 100_000 : 5_000);
       int k = 1 + random().nextInt(random().nextInt(4) == 0 ? n : Math.min(n, 300));
-      try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH);
+      try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
           Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k)) {
         input.check(selection, null);
       }
@@ -267,7 +268,7 @@ public class SelectionTests extends LuceneTestCase {
   }
 
   public void testWrongArguments() {
-    try (Selection selection = new Selection(driver, SelectTable.measured(), SCRATCH)) {
+    try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH)) {
       SelectRows rows = new SelectRows(0, 1, 100, 100);
       IllegalArgumentException e =
           expectThrows(IllegalArgumentException.class, () -> selection.select(rows, 0, 0, 0, 0));
@@ -275,8 +276,8 @@ public class SelectionTests extends LuceneTestCase {
       e =
           expectThrows(
               IllegalArgumentException.class,
-              () -> selection.select(SelectMethod.bits(512, 1), rows, 257, 0, 0, 0));
-      assertEquals("bits:512 does not select 257 of 100 keys", e.getMessage());
+              () -> selection.select(new SelectMethod(Family.BITS, 512, 1), rows, 257, 0, 0, 0));
+      assertEquals("BITS of 512 does not select 257 of 100 keys", e.getMessage());
     }
     expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 1, 5, 6));
     expectThrows(IllegalArgumentException.class, () -> new SelectRows(8, 1, 4, 4));

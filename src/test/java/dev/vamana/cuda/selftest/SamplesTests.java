@@ -46,8 +46,7 @@ public class SamplesTests extends LuceneTestCase {
 
   public void testAnswers() throws IOException {
     TinySegment segment =
-        new TinySegment(
-            random().nextBoolean() ? VectorEncoding.BYTE : VectorEncoding.FLOAT32, null);
+        TinySegment.of(random().nextBoolean() ? VectorEncoding.BYTE : VectorEncoding.FLOAT32, null);
     int query = random().nextInt(TinySegment.QUERIES);
     WorkItem item =
         new WorkItem(

@@ -1,7 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.cuda.GpuDevice;
+import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.api.GpuOptions;
@@ -10,6 +10,7 @@ import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.BatchedKnn;
@@ -136,7 +137,7 @@ final class DevicesStage implements Stage {
     return DevicesExecutor.open(
         count,
         (ordinal, changed) ->
-            GpuDevice.open(
+            GpuExecutor.open(
                 () -> pages.of(context.drivers().apply(ordinal).get()),
                 residency,
                 options,
@@ -172,7 +173,7 @@ final class DevicesStage implements Stage {
   }
 
   private WalkParameters walk(Placement placement, int beam) {
-    return placement.copiesCodes() && lists == false
+    return placement.precision() == Precision.PQ && lists == false
         ? WalkParameters.quantized(beam, 0)
         : WalkParameters.exact(beam);
   }

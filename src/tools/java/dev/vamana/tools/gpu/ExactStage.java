@@ -6,8 +6,10 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
@@ -15,7 +17,8 @@ import java.io.IOException;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.Arrays;
+import java.util.List;
+import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
@@ -46,8 +49,8 @@ final class ExactStage implements Stage {
               new ExactScans(
                   driver,
                   new SessionHostMemory(HostMemoryAccount.UNLIMITED),
-                  ExactOptions.DEFAULT,
-                  context.workers())) {
+                  DeviceBudget.UNLIMITED,
+                  ExactOptions.DEFAULT)) {
         measure(context, set, driver, scans, arena);
       }
     }
@@ -130,9 +133,9 @@ final class ExactStage implements Stage {
    * Returns a batch of queries from one on, repeated as needed: a scan reads all rows for any
    * query.
    */
-  private static float[][] filled(float[][] queries, int from, int batch) {
-    float[][] filled = new float[batch][];
-    Arrays.setAll(filled, i -> queries[Math.floorMod(from + i, queries.length)]);
-    return filled;
+  private static List<QueryVector> filled(float[][] queries, int from, int batch) {
+    return IntStream.range(from, from + batch)
+        .mapToObj(i -> QueryVector.of(queries[Math.floorMod(i, queries.length)]))
+        .toList();
   }
 }

@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.cuda.GpuDevice;
 import dev.vamana.cuda.GpuExecutor;
 import dev.vamana.cuda.api.DynamicOptions;
 import dev.vamana.cuda.api.FallbackReason;
@@ -84,7 +83,7 @@ public final class Gpu implements Closeable {
         Executors.newFixedThreadPool(
             processors, Thread.ofPlatform().daemon().name("gpu-suite-worker").factory());
     executor =
-        GpuDevice.open(
+        GpuExecutor.open(
             () -> {
               CudaDriver opened = drivers.get();
               driver.set(opened);

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
@@ -42,7 +43,7 @@ record Lane(String method, String name, boolean quantized, SearchExecutor execut
     Gpu gpu = Gpu.open(context.driver(), placement, BatchOptions.DEFAULT, Gpu.MOST_MEMORY);
     segments.forEach(gpu.executor()::opened);
     gpu.await(segments);
-    boolean quantized = placement.copiesCodes() && segments.get(0).lists() == null;
+    boolean quantized = placement.precision() == Precision.PQ && segments.get(0).lists() == null;
     return new Lane(method, placement.settingName(), quantized, gpu.executor(), gpu);
   }
 

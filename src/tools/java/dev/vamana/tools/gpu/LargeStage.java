@@ -5,7 +5,9 @@ import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.MemoryLimit;
+import dev.vamana.cuda.memory.Place;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
@@ -184,7 +186,7 @@ final class LargeStage implements Stage {
     SegmentView view = index.view();
     long start = System.nanoTime();
     MemoryLimit limit =
-        placement.copiesGraph()
+        placement.place() == Place.DEVICE
             ? Gpu.MOST_MEMORY
             : MemoryLimit.bytes(view.codesRegion().length() * 2 + BESIDE_CODES);
     try (Gpu gpu = Gpu.open(context.driver(), placement, BatchOptions.DEFAULT, limit)) {
@@ -194,7 +196,12 @@ final class LargeStage implements Stage {
           "%s: placed in %.1f s, %s",
           placement.settingName(), (System.nanoTime() - start) * 1e-9, gpu.counts());
       Lane lane =
-          new Lane(method(), placement.settingName(), placement.copiesCodes(), gpu.executor(), gpu);
+          new Lane(
+              method(),
+              placement.settingName(),
+              placement.precision() == Precision.PQ,
+              gpu.executor(),
+              gpu);
       measure(context, index, truth, queries, lane);
       lane.check();
     }

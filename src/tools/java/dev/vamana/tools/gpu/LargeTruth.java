@@ -6,8 +6,10 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.BufferedInputStream;
@@ -111,8 +113,8 @@ final class LargeTruth {
         new ExactScans(
             driver,
             new SessionHostMemory(HostMemoryAccount.UNLIMITED),
-            ExactOptions.DEFAULT,
-            context.workers())) {
+            DeviceBudget.UNLIMITED,
+            ExactOptions.DEFAULT)) {
       for (long first = 0; first < size; first += SLICE) {
         int count = (int) Math.min(SLICE, size - first);
         ExactRows slice =
@@ -123,7 +125,10 @@ final class LargeTruth {
                 LargeSet.DIMENSION,
                 VectorSimilarityFunction.EUCLIDEAN,
                 VectorEncoding.BYTE);
-        scans.search(slice, ExactBatch.of(queries, Math.min(K, count)), hits);
+        scans.search(
+            slice,
+            ExactBatch.of(Arrays.stream(queries).map(QueryVector::of).toList(), Math.min(K, count)),
+            hits);
         for (int q = 0; q < queries.length; q++) {
           for (int hit : hits.ordinals(q)) {
             int ordinal = (int) (first + hit);

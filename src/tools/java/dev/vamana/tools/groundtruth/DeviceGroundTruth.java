@@ -6,8 +6,10 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
+import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.search.QueryVector;
 import dev.vamana.tools.datasets.ExactSearch;
 import dev.vamana.tools.datasets.GroundTruth;
 import dev.vamana.tools.datasets.Metric;
@@ -54,7 +56,11 @@ final class DeviceGroundTruth {
     long bytes = (long) base.length * stride;
     ExactOptions options = ExactOptions.DEFAULT;
     try (ExactScans scans =
-            new ExactScans(driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED), options);
+            new ExactScans(
+                driver,
+                new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+                DeviceBudget.UNLIMITED,
+                options);
         Arena arena = Arena.ofShared()) {
       if (bytes <= Math.min(mostBytes, driver.freeBytes() - 2 * options.scratchBytes())) {
         long address = driver.allocate(bytes);
@@ -123,7 +129,8 @@ final class DeviceGroundTruth {
       for (int q = 0; q < slice.length; q++) {
         vectors.convert(queries[from + q], slice[q]);
       }
-      scans.search(rows, ExactBatch.of(slice, kept), hits);
+      scans.search(
+          rows, ExactBatch.of(Arrays.stream(slice).map(QueryVector::of).toList(), kept), hits);
       for (int q = 0; q < slice.length; q++) {
         candidates[from + q] = Arrays.copyOf(hits.ordinals(q), kept);
       }

@@ -12,8 +12,9 @@ import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.hnsw.RandomVectorScorer;
 
-/** A segment that reads its adjacency rows from another file. */
-record OtherGraph(SegmentView view, FileRegion graphRegion) implements SegmentView {
+/** A segment with other regions of adjacency rows or vectors. */
+record OtherFiles(SegmentView view, FileRegion graphRegion, FileRegion vectorsRegion)
+    implements SegmentView {
 
   @Override
   public String name() {
@@ -88,10 +89,5 @@ record OtherGraph(SegmentView view, FileRegion graphRegion) implements SegmentVi
   @Override
   public FileRegion codesRegion() {
     return view.codesRegion();
-  }
-
-  @Override
-  public FileRegion vectorsRegion() throws IOException {
-    return view.vectorsRegion();
   }
 }

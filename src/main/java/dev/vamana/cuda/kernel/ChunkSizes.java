@@ -1,4 +1,4 @@
-package dev.vamana.cuda.batch;
+package dev.vamana.cuda.kernel;
 
 /**
  * What a kernel needs to know of the items of a chunk or of a launch together: the memory sizes,
@@ -15,7 +15,7 @@ package dev.vamana.cuda.batch;
 public record ChunkSizes(
     int beam, int fresh, int dimension, int subspaces, int expanded, int lists, boolean limited) {
 
-  static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, 0, false);
+  public static final ChunkSizes NONE = new ChunkSizes(0, 0, 0, 0, 0, 0, false);
 
   /** Makes the sizes of walks. */
   public ChunkSizes(
@@ -24,7 +24,7 @@ public record ChunkSizes(
   }
 
   /** Returns what both need together. */
-  ChunkSizes max(ChunkSizes other) {
+  public ChunkSizes max(ChunkSizes other) {
     if (equals(other)) {
       return this;
     }
