@@ -11,7 +11,7 @@ namespace song {
 
 constexpr uint32_t kMostParents = 8;
 
-// As dev.vamana.tools.gpu.SongLayout; rows of vectors and queries are padded with zeros to 4 floats.
+// As in dev.vamana.tools.gpu.SongWalks; rows of vectors and queries are padded with zeros to 4 floats.
 struct Song {
   uint64_t vectors;   // float[n][padded]
   uint64_t graph;     // uint32_t[n][degree], unused slots at least n
@@ -29,7 +29,7 @@ struct Song {
   uint32_t words;        // of the visited set, a power of two
   uint32_t group_bytes;  // of shared memory a query
 };
-static_assert(sizeof(Song) == 80, "SongLayout.BYTES");
+static_assert(sizeof(Song) == 80, "SongWalks.BYTES");
 
 // The lanes of a warp that walk one query.
 template <int LANES>

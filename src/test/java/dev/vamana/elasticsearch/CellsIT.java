@@ -5,6 +5,9 @@ import static org.junit.Assert.assertTrue;
 
 import dev.vamana.tools.cells.Cells;
 import dev.vamana.tools.datasets.TexMexFile;
+import dev.vamana.tools.figures.Figures;
+import dev.vamana.tools.figures.Sheet;
+import dev.vamana.tools.node.FileTrees;
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
 import java.io.PrintStream;
@@ -12,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import org.junit.Test;
 
@@ -21,7 +25,7 @@ public class CellsIT {
   private static final Path OUT = Path.of("target", "cells-it");
 
   private static float[][] vectors(Random random, int count) {
-    float[][] vectors = new float[count][16];
+    float[][] vectors = new float[count][64];
     for (float[] vector : vectors) {
       for (int i = 0; i < vector.length; i++) {
         vector[i] = random.nextFloat();
@@ -32,6 +36,7 @@ public class CellsIT {
 
   @Test
   public void testTwoCells() throws IOException {
+    FileTrees.delete(OUT);
     Path set = Files.createDirectories(OUT.resolve("small"));
     Random random = new Random(3);
     TexMexFile.writeFvecs(set.resolve("base.fvecs"), vectors(random, 1200));
@@ -42,25 +47,27 @@ public class CellsIT {
       "--set=" + set,
       "--segments=3",
       "--clients=1,2",
-      "--rounds=1",
+      "--starts=1",
       "--seconds=0.02",
-      "--warm=0.05",
       "--heap=512m",
       "--out=" + OUT
     };
     Cells.run(arguments, new PrintStream(said, true, StandardCharsets.UTF_8));
-    String table = Files.readString(OUT.resolve("rest.md"));
-    assertTrue(table, table.contains("\n| small | 1,200 | 16 | 3 | 1 | "));
-    assertTrue(table, table.contains("\n| small | 1,200 | 16 | 3 | 2 | "));
-    List<String> csv = Files.readAllLines(OUT.resolve("rest.csv"));
-    for (String start :
-        List.of(
-            "small,1200,16,3,1,vamana,10,",
-            "small,1200,16,3,1,hnsw,10,",
-            "small,1200,16,3,2,vamana,10,",
-            "small,1200,16,3,2,hnsw,10,")) {
-      assertEquals(
-          start + " in " + csv, 1, csv.stream().filter(line -> line.startsWith(start)).count());
+    List<Map<String, String>> rows = Figures.read(OUT, Sheet.CELLS);
+    // two numbers of clients, two recalls
+    assertEquals(said.toString(StandardCharsets.UTF_8), 4, rows.size());
+    for (Map<String, String> row : rows) {
+      assertEquals("small", row.get("set"));
+      assertEquals("", row.get("gpu_over_hnsw"));
+      assertTrue(row.toString(), Double.parseDouble(row.get("cpu_over_hnsw")) > 0);
+    }
+    List<Map<String, String>> sizes = Figures.read(OUT, Sheet.SIZES);
+    assertEquals(
+        List.of("bbq_hnsw", "hnsw", "int8_hnsw", "vamana"),
+        sizes.stream().map(row -> row.get("kind")).sorted().toList());
+    for (Map<String, String> row : sizes) {
+      assertTrue(row.toString(), Long.parseLong(row.get("disk_bytes")) > 0);
+      assertTrue(row.toString(), Long.parseLong(row.get("off_heap_bytes")) > 0);
     }
   }
 }

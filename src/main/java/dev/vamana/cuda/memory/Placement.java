@@ -32,7 +32,7 @@ public enum Placement {
    * is free and there is room for them beside the raw vectors. On an H200 such walks were 1.1 to
    * 2.0 times as fast as {@link #EXACT} at equal recall with 384 and 784 components, in every size
    * of batch, and not faster with 100 and 128, whose rows of float32 are 400 and 512 bytes
-   * (docs/benchmarks/gpu-cagra.md). Nothing was measured between 128 and 384.
+   * (docs/benchmarks/gpu.md). Nothing was measured between 128 and 384.
    */
   public static final int WIDE = 256;
 

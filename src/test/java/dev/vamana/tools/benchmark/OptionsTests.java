@@ -38,7 +38,7 @@ public class OptionsTests extends LuceneTestCase {
 
   public void testRejections() {
     assertRejected("set is missing");
-    assertRejected("unknown argument '--seed=1'", "--seed=1");
+    assertRejected("unknown argument '--seed=1'", "--set=s", "--seed=1");
     assertRejected("unknown argument 'set'", "set");
     assertRejected("limit is 0", "--set=s", "--limit=0");
     assertRejected("rounds is 'x'", "--set=s", "--rounds=x");

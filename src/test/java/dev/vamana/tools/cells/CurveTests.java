@@ -95,9 +95,12 @@ public class CurveTests {
     TreeMap<Integer, Double> recalls =
         new TreeMap<>(
             Map.of(10, 0.6, 14, 0.7, 20, 0.85, 28, 0.92, 40, 0.96, 56, 0.97, 80, 0.98, 112, 0.991));
-    assertEquals(List.of(10, 14, 20, 28, 40, 80, 112), Widths.needed(recalls, 0.7, Cell.RECALLS));
-    assertEquals(List.of(10, 28, 40, 80, 112), Widths.needed(recalls, 0.95, Cell.RECALLS));
-    assertEquals(List.of(10, 80, 112), Widths.needed(recalls, 0.999, Cell.RECALLS));
+    assertEquals(
+        List.of(10, 14, 20, 28, 40, 80, 112),
+        Widths.needed(recalls, 0.7, List.of(0.90, 0.95, 0.99)));
+    assertEquals(
+        List.of(10, 28, 40, 80, 112), Widths.needed(recalls, 0.95, List.of(0.90, 0.95, 0.99)));
+    assertEquals(List.of(10, 80, 112), Widths.needed(recalls, 0.999, List.of(0.90, 0.95, 0.99)));
   }
 
   @Test

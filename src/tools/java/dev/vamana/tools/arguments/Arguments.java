@@ -1,7 +1,7 @@
 package dev.vamana.tools.arguments;
 
 import java.util.Arrays;
-import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
@@ -14,35 +14,56 @@ import java.util.TreeSet;
  */
 public final class Arguments {
   private final Map<String, String> values;
+  private final Set<String> known = new TreeSet<>();
 
   private Arguments(Map<String, String> values) {
     this.values = values;
   }
 
-  /** Parses arguments; only the given names are allowed. */
-  public static Arguments parse(List<String> names, String... arguments) {
-    Set<String> known = new TreeSet<>(names);
-    Map<String, String> values = new HashMap<>();
+  /** Reads arguments. Their names are checked by {@link #checked}. */
+  public static Arguments parse(String... arguments) {
+    Map<String, String> values = new LinkedHashMap<>();
     for (String argument : arguments) {
       int equals = argument.indexOf('=');
-      String name = equals < 3 ? argument : argument.substring(2, equals);
-      if (argument.startsWith("--") == false || known.contains(name) == false) {
+      if (argument.startsWith("--") == false || equals < 3) {
         throw new IllegalArgumentException(
-            "unknown argument '"
-                + argument
-                + "', allowed are --name=value with the names "
-                + String.join(", ", known));
+            "unknown argument '" + argument + "', allowed is --name=value");
       }
       if (equals + 1 < argument.length()) {
-        values.put(name, argument.substring(equals + 1));
+        values.put(argument.substring(2, equals), argument.substring(equals + 1));
       }
     }
     return new Arguments(values);
   }
 
+  /**
+   * Returns what was made of the arguments.
+   *
+   * @throws IllegalArgumentException if there is an argument that nobody has asked for
+   */
+  public <T> T checked(T made) {
+    for (Map.Entry<String, String> value : values.entrySet()) {
+      if (known.contains(value.getKey()) == false) {
+        throw new IllegalArgumentException(
+            "unknown argument '--"
+                + value.getKey()
+                + "="
+                + value.getValue()
+                + "', allowed are --name=value with the names "
+                + String.join(", ", known));
+      }
+    }
+    return made;
+  }
+
+  private String value(String name) {
+    known.add(name);
+    return values.get(name);
+  }
+
   /** Returns the value of an argument that must be present. */
   public String required(String name, String meaning) {
-    String value = values.get(name);
+    String value = value(name);
     if (value == null) {
       throw new IllegalArgumentException(
           name + " is missing: " + meaning + ", --" + name + "=<value>");
@@ -52,18 +73,19 @@ public final class Arguments {
 
   /** Returns the value of an argument, or the default, which may be null. */
   public String text(String name, String standard) {
-    return values.getOrDefault(name, standard);
+    String value = value(name);
+    return value == null ? standard : value;
   }
 
   /** Returns the parts of a comma-separated value, or the default. */
   public List<String> list(String name, List<String> standard) {
-    String value = values.get(name);
+    String value = value(name);
     return value == null ? standard : Arrays.asList(value.split(","));
   }
 
   /** Returns {@code true} or {@code false}, or the default. */
   public boolean flag(String name, boolean standard) {
-    String value = values.getOrDefault(name, Boolean.toString(standard));
+    String value = text(name, Boolean.toString(standard));
     if (List.of("true", "false").contains(value) == false) {
       throw new IllegalArgumentException(name + " is '" + value + "', allowed are true and false");
     }
@@ -72,13 +94,13 @@ public final class Arguments {
 
   /** Returns a whole number in a range, or the default. */
   public int number(String name, int lowest, int highest, int standard) {
-    String value = values.get(name);
+    String value = value(name);
     return value == null ? standard : number(name, value, lowest, highest);
   }
 
   /** Returns comma-separated whole numbers of at least {@code lowest}, or the default. */
   public List<Integer> numbers(String name, int lowest, List<Integer> standard) {
-    String value = values.get(name);
+    String value = value(name);
     return value == null
         ? standard
         : Arrays.stream(value.split(","))
@@ -105,7 +127,7 @@ public final class Arguments {
 
   /** Returns a number above 0 and below a bound, or the default. */
   public double positive(String name, double below, double standard) {
-    String value = values.get(name);
+    String value = value(name);
     if (value == null) {
       return standard;
     }

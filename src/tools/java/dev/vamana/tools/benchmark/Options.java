@@ -28,24 +28,22 @@ record Options(
   static final List<Integer> STANDARD_WIDTHS =
       List.of(10, 15, 20, 30, 40, 60, 80, 120, 160, 240, 320);
 
-  private static final List<String> KNOWN =
-      List.of("set", "out", "metric", "limit", "contenders", "widths", "rounds");
-
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
    *
    * @throws IllegalArgumentException if an argument is unknown, malformed or missing
    */
   static Options parse(String... arguments) {
-    Arguments given = Arguments.parse(KNOWN, arguments);
+    Arguments given = Arguments.parse(arguments);
     String metric = given.text("metric", null);
-    return new Options(
-        Path.of(given.required("set", "the folder of vectors")),
-        Path.of(given.text("out", "target/benchmark")),
-        metric == null ? null : Metric.of(metric),
-        given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
-        given.list("contenders", List.of()),
-        given.numbers("widths", SearchRounds.K, STANDARD_WIDTHS),
-        given.number("rounds", 1, Integer.MAX_VALUE, 5));
+    return given.checked(
+        new Options(
+            Path.of(given.required("set", "the folder of vectors")),
+            Path.of(given.text("out", "target/benchmark")),
+            metric == null ? null : Metric.of(metric),
+            given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+            given.list("contenders", List.of()),
+            given.numbers("widths", SearchRounds.K, STANDARD_WIDTHS),
+            given.number("rounds", 1, Integer.MAX_VALUE, 5)));
   }
 }

@@ -3,7 +3,6 @@ package dev.vamana.tools.demo;
 import dev.vamana.tools.arguments.Arguments;
 import dev.vamana.tools.datasets.Metric;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Options of the demo.
@@ -52,31 +51,13 @@ record DemoOptions(
 
   private static final String TEXT = "text";
 
-  private static final List<String> KNOWN =
-      List.of(
-          "plugin",
-          "set",
-          "metric",
-          "limit",
-          "queries",
-          "side",
-          "keep",
-          "port",
-          "page.port",
-          "javadoc",
-          "gpu",
-          "plan",
-          "seconds",
-          "heap",
-          "out");
-
   /**
    * Reads arguments of the form {@code --name=value}; an empty value counts as absent.
    *
    * @throws IllegalArgumentException if one is unknown, malformed or missing
    */
   static DemoOptions parse(String... arguments) {
-    Arguments given = Arguments.parse(KNOWN, arguments);
+    Arguments given = Arguments.parse(arguments);
     String set = given.text("set", null);
     String metric = given.text("metric", null);
     boolean text = TEXT.equals(set);
@@ -86,22 +67,23 @@ record DemoOptions(
     }
     // Whoever asks for text wants to ask questions.
     boolean keep = given.flag("keep", text);
-    return new DemoOptions(
-        Path.of(given.required("plugin", "the plugin's zip")),
-        set == null || text ? null : Path.of(set),
-        text,
-        metric == null ? null : Metric.of(metric),
-        given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
-        given.number("queries", 1, Integer.MAX_VALUE, 500),
-        given.number("side", 1, 64, 0),
-        keep,
-        given.number("port", 1, 65535, keep ? KEEP_PORT : 0),
-        given.number("page.port", 1, 65535, PAGE_PORT),
-        Path.of(given.text("javadoc", "target/demo-text/javadoc")),
-        given.text("gpu", "auto"),
-        given.text("plan", "auto"),
-        given.positive("seconds", 3600, 1.2),
-        given.text("heap", "1g"),
-        Path.of(given.text("out", "target/demo")));
+    return given.checked(
+        new DemoOptions(
+            Path.of(given.required("plugin", "the plugin's zip")),
+            set == null || text ? null : Path.of(set),
+            text,
+            metric == null ? null : Metric.of(metric),
+            given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
+            given.number("queries", 1, Integer.MAX_VALUE, 500),
+            given.number("side", 1, 64, 0),
+            keep,
+            given.number("port", 1, 65535, keep ? KEEP_PORT : 0),
+            given.number("page.port", 1, 65535, PAGE_PORT),
+            Path.of(given.text("javadoc", "target/demo-text/javadoc")),
+            given.text("gpu", "auto"),
+            given.text("plan", "auto"),
+            given.positive("seconds", 3600, 1.2),
+            given.text("heap", "1g"),
+            Path.of(given.text("out", "target/demo"))));
   }
 }

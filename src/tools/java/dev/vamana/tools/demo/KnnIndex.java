@@ -124,7 +124,7 @@ public final class KnnIndex {
   }
 
   /** Size of the index on disk. */
-  long bytes() throws IOException {
+  public long bytes() throws IOException {
     Map<String, Object> stats = client.get("/" + name + "/_stats/store");
     return ((Number) NodeClient.at(stats, "_all", "primaries", "store", "size_in_bytes"))
         .longValue();
@@ -189,12 +189,6 @@ public final class KnnIndex {
     lines.append(JSON.std.asString(fields)).append(",\"" + FIELD + "\":");
     appendVector(lines, vector);
     lines.append("}\n");
-  }
-
-  /** Appends the bulk lines that index a document without a vector under {@code id}. */
-  public static void appendDocument(StringBuilder lines, int id) {
-    appendAction(lines, id);
-    lines.append("{}\n");
   }
 
   private static void appendAction(StringBuilder lines, int id) {

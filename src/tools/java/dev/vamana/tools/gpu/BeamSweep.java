@@ -1,6 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
@@ -9,7 +8,6 @@ import java.util.NavigableMap;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
-import java.util.function.IntFunction;
 
 /**
  * Recall by beam width, to find the narrowest beam for a target recall.
@@ -18,7 +16,7 @@ import java.util.function.IntFunction;
  */
 record BeamSweep(NavigableMap<Integer, Double> recalls) {
 
-  static final double[] TARGETS = {0.90, 0.95, 0.99};
+  static final double[] TARGETS = {0.95, 0.99};
   private static final int[] WIDTHS = {
     10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 224,
     256, 320, 384, 448, 512, 640, 768, 1024
@@ -31,10 +29,10 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
     int[][] hits(int beam) throws IOException, InterruptedException;
   }
 
-  /** As {@link #run(Recall, Search)}, with walks. */
-  static BeamSweep run(BatchRun run, VectorSet set, IntFunction<WalkParameters> walk)
+  /** As {@link #run(Recall, Search)}, with walks or searches of lists. */
+  static BeamSweep run(BatchRun run, VectorSet set, Lane lane)
       throws IOException, InterruptedException {
-    return run(new Recall(set, run.k()), beam -> run.hits(walk.apply(beam)));
+    return run(new Recall(set, run.k()), beam -> run.hits(lane.walk(beam)));
   }
 
   /** Measures the recall of ever wider beams, until it is above all targets or stops growing. */

@@ -4,9 +4,6 @@ import dev.vamana.tools.datasets.ElementType;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
-import java.nio.ByteBuffer;
-import java.security.MessageDigest;
-import java.util.HexFormat;
 import java.util.List;
 import java.util.SplittableRandom;
 import java.util.stream.IntStream;
@@ -104,7 +101,7 @@ record ClusteredSet(
             metric,
             new VectorTable(ElementType.FLOAT32, dimension, base),
             new VectorTable(ElementType.FLOAT32, dimension, asked));
-    return new SuiteSet(metric == Metric.COSINE ? set.ofUnitLength() : set, hash(base, asked));
+    return new SuiteSet(metric == Metric.COSINE ? set.ofUnitLength() : set);
   }
 
   private float[][] rows(int first, int count, float[][] centres, float[][] map) {
@@ -143,17 +140,5 @@ record ClusteredSet(
       normals[i] = (float) sum * scale;
     }
     return normals;
-  }
-
-  private String hash(float[][] base, float[][] asked) {
-    MessageDigest digest = SourcesHash.sha256();
-    ByteBuffer bytes = ByteBuffer.allocate(dimension * Float.BYTES);
-    for (float[][] table : new float[][][] {base, asked}) {
-      for (float[] row : table) {
-        bytes.clear().asFloatBuffer().put(row);
-        digest.update(bytes.array());
-      }
-    }
-    return HexFormat.of().formatHex(digest.digest());
   }
 }

@@ -1,25 +1,18 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
+import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.tools.benchmark.AcceptQuery;
 import dev.vamana.tools.benchmark.Filtering;
+import dev.vamana.tools.callers.Callers;
+import dev.vamana.tools.figures.Sheet;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
-import java.util.LinkedHashMap;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.Callable;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
-import java.util.concurrent.atomic.AtomicInteger;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 import org.apache.lucene.search.IndexSearcher;
@@ -27,20 +20,16 @@ import org.apache.lucene.search.KnnFloatVectorQuery;
 import org.apache.lucene.search.ScoreDoc;
 
 /**
- * Measures searches with filters: recall, latency of a lone caller and throughput of many, by the
- * share of accepted vectors and by how they lie to the query, beside Lucene's HNSW with the
- * parameters of Elasticsearch. Every query has a filter of its own.
+ * Measures searches with filters, by the share of accepted vectors and by how they lie to the
+ * query, beside Lucene's HNSW with the parameters of Elasticsearch. Every query has a filter of its
+ * own, and many callers ask.
  */
 final class FilterStage implements Stage {
 
-  static final String SECTION = "filters";
-
-  private static final int K = BenchStage.K;
   private static final int NUM_CANDIDATES = 100;
   private static final int QUERIES = 100;
   private static final double[] SHARES = {0.5, 0.1, 0.01, 0.001, 0.0001};
   private static final int CALLERS = 64;
-  private static final String LUCENE = "lucene-m16-b100";
 
   private final String setName;
 
@@ -48,11 +37,10 @@ final class FilterStage implements Stage {
     this.setName = setName;
   }
 
-  /** A row of the table: filters of one kind. */
+  /** Filters of one kind. */
   private record Cell(double share, Filtering.Kind kind, Filtering filters) {}
 
-  /** What is measured. */
-  private record Subject(String name, IndexSearcher searcher, Gpu gpu) {}
+  private record Found(double recall, double qps) {}
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
@@ -62,18 +50,22 @@ final class FilterStage implements Stage {
     List<Cell> cells = new ArrayList<>();
     for (double share : SHARES) {
       for (Filtering.Kind kind : Filtering.Kind.values()) {
-        cells.add(new Cell(share, kind, Filtering.of(orders, kind, share, K)));
+        cells.add(new Cell(share, kind, Filtering.of(orders, kind, share, BenchStage.K)));
       }
     }
-    KnnVectorsFormat ours = new VamanaVectorsFormat(VamanaParameters.DEFAULT, context.workers());
+    KnnVectorsFormat ours = new VamanaVectorsFormat(context.parameters(), context.workers());
     try (SetIndex index = index(context, set, "vamana", ours);
-        SetIndex stock = index(context, set, LUCENE, new Lucene99HnswVectorsFormat(16, 100))) {
-      measure(context, set, cells, new Subject(LUCENE, stock.searcher(), null));
-      for (Lane lane : Lane.chosen(context.options())) {
-        try (OpenLane open = lane.open(context, List.of(index.view()));
-            ExecutorRegistry.Installation installation = ExecutorRegistry.install(open::executor)) {
-          context.say("%s by %s", lane.name(), installation.executor());
-          measure(context, set, cells, new Subject(lane.name(), index.searcher(), open.gpu()));
+        SetIndex hnsw = index(context, set, "hnsw-1", new Lucene99HnswVectorsFormat(16, 100))) {
+      Map<Cell, Found> stock = measure(context, set, cells, hnsw.searcher());
+      for (Placement placement :
+          Lane.placements(context.options(), List.of(Placement.EXACT, Placement.EXACT_INT8))) {
+        try (Lane lane = Lane.open(context, "vamana", placement, index.views());
+            ExecutorRegistry.Installation installed = ExecutorRegistry.install(lane::executor)) {
+          context.say("%s by %s", lane.name(), installed.executor().name());
+          Map<Cell, Found> found = measure(context, set, cells, index.searcher());
+          for (Cell cell : cells) {
+            add(context, set, lane.name(), cell, found.get(cell), stock.get(cell));
+          }
         }
       }
     }
@@ -81,96 +73,56 @@ final class FilterStage implements Stage {
 
   private static SetIndex index(Context context, SuiteSet set, String name, KnnVectorsFormat format)
       throws IOException {
-    int n = set.vectors().base().size();
-    return SetIndex.open(
-        context
-            .options()
-            .home()
-            .resolve("index")
-            .resolve(set.vectors().name() + "-" + n + "-" + name + "-1"),
-        set,
-        format,
-        1,
-        1);
+    return SetIndex.open(context.index(set.index(name)), set, format, 1, 1);
   }
 
-  private static void measure(Context context, SuiteSet set, List<Cell> cells, Subject subject)
+  private static void add(
+      Context context, SuiteSet set, String placement, Cell cell, Found found, Found stock)
+      throws IOException {
+    String kind = cell.kind().name().toLowerCase(Locale.ROOT);
+    context.say("%s %s %s: %s, stock %s", placement, cell.share(), kind, found, stock);
+    context
+        .figures()
+        .add(
+            Sheet.FILTERS,
+            set.subject(),
+            placement,
+            cell.share(),
+            kind,
+            found.recall(),
+            found.qps(),
+            stock.recall(),
+            stock.qps());
+  }
+
+  private static Map<Cell, Found> measure(
+      Context context, SuiteSet set, List<Cell> cells, IndexSearcher searcher)
       throws IOException, InterruptedException {
-    subject.searcher().setQueryCache(null);
-    // compiles the code of all plans before the first cell is timed
-    for (Cell cell : cells) {
-      ask(set, subject, cell, CALLERS, context.options().seconds());
-    }
-    for (Cell cell : cells) {
-      for (int callers : new int[] {1, CALLERS}) {
-        Gpu.Counts before = subject.gpu() == null ? null : subject.gpu().counts();
-        Asked asked = ask(set, subject, cell, callers, context.options().seconds());
-        Map<String, Object> row = new LinkedHashMap<>();
-        row.put("set", set.vectors().name());
-        row.put("n", set.vectors().base().size());
-        row.put("placement", subject.name());
-        row.put("variant", cell.kind().name().toLowerCase(Locale.ROOT));
-        row.put("share", cell.share());
-        row.put("callers", callers);
-        row.put("num_candidates", NUM_CANDIDATES);
-        row.put("recall_at_10", Samples.round(asked.recall(), 4));
-        row.put("qps", Samples.round(asked.qps(), 1));
-        row.put("p50_us", Samples.round(asked.microseconds(), 1));
-        if (before != null) {
-          Gpu.Counts counts = subject.gpu().counts().since(before);
-          double items = counts.answered() + counts.fallbacks();
-          row.put("on_gpu", Samples.round(counts.answered() / Math.max(1, items), 3));
-        }
-        context.fragment().add(SECTION, row);
-        context.say("%s", row);
+    searcher.setQueryCache(null);
+    Map<Cell, Found> all = new HashMap<>();
+    // the first round compiles the code of all plans
+    for (int round = 0; round < 2; round++) {
+      for (Cell cell : cells) {
+        all.put(cell, ask(set, searcher, cell.filters(), context.options().seconds()));
       }
     }
+    return all;
   }
 
-  private record Asked(double recall, double qps, double microseconds) {}
-
-  /** Callers take turns among the queries, until the time is over and all queries were asked. */
-  private static Asked ask(SuiteSet set, Subject subject, Cell cell, int callers, double seconds)
+  private static Found ask(SuiteSet set, IndexSearcher searcher, Filtering filters, double seconds)
       throws IOException, InterruptedException {
-    int queries = cell.filters().nearest().length;
-    AtomicInteger next = new AtomicInteger();
-    AtomicLong found = new AtomicLong();
-    long start = System.nanoTime();
-    Callable<double[]> caller =
-        () -> {
-          double[] samples = new double[queries];
-          int count = 0;
-          for (int i = next.getAndIncrement();
-              i < queries || System.nanoTime() - start < seconds * 1e9;
-              i = next.getAndIncrement()) {
-            int q = i % queries;
-            long begin = System.nanoTime();
-            ScoreDoc[] hits = search(set, subject.searcher(), cell.filters(), q);
-            samples[count++ % samples.length] = (System.nanoTime() - begin) * 1e-3;
-            if (i < queries) {
-              found.addAndGet(cell.filters().good(set.vectors(), q, hits));
-            }
-          }
-          return Arrays.copyOf(samples, Math.min(count, samples.length));
-        };
-    double[] samples = together(caller, callers);
-    int asked = next.get() - callers;
-    double elapsed = (System.nanoTime() - start) * 1e-9;
-    return new Asked(
-        found.get() / (double) (queries * K), asked / elapsed, Samples.median(samples));
-  }
-
-  private static double[] together(Callable<double[]> caller, int callers)
-      throws IOException, InterruptedException {
-    try (ExecutorService pool = Executors.newFixedThreadPool(callers)) {
-      List<double[]> all = new ArrayList<>();
-      for (Future<double[]> future : pool.invokeAll(Collections.nCopies(callers, caller))) {
-        all.add(future.get());
-      }
-      return all.stream().flatMapToDouble(Arrays::stream).toArray();
-    } catch (ExecutionException e) {
-      throw new IOException("a search failed", e.getCause());
+    int queries = filters.nearest().length;
+    long good = 0;
+    for (int q = 0; q < queries; q++) {
+      good += filters.good(set.vectors(), q, search(set, searcher, filters, q));
     }
+    Callers.Times times =
+        Callers.loop(
+            CALLERS,
+            seconds,
+            1,
+            id -> number -> search(set, searcher, filters, (id * 37 + number) % queries));
+    return new Found(good / (double) (queries * BenchStage.K), times.perSecond());
   }
 
   private static ScoreDoc[] search(SuiteSet set, IndexSearcher searcher, Filtering filters, int q)
@@ -181,7 +133,7 @@ final class FilterStage implements Stage {
                 set.vectors().queries().rows()[q],
                 NUM_CANDIDATES,
                 new AcceptQuery(filters.accepted()[q])),
-            K)
+            BenchStage.K)
         .scoreDocs;
   }
 }

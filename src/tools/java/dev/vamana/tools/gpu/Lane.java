@@ -2,66 +2,78 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.Precision;
 import dev.vamana.search.CpuExecutor;
+import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.WalkParameters;
+import java.io.Closeable;
 import java.io.IOException;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.Set;
 
 /**
- * An executor with a placement, as a row of the report names it.
+ * An executor that searches the graph or the lists of some segments.
  *
- * @param method name of the method in the report
- * @param name name of the placement in the report
- * @param placement the placement; null for the CPU
+ * @param method name of the method in the figures
+ * @param name name of the placement in the figures
  * @param quantized whether walks use quantized distances
+ * @param executor the executor to measure
+ * @param gpu its GPU; null for the CPU
  */
-record Lane(String method, String name, Placement placement, boolean quantized) {
+record Lane(String method, String name, boolean quantized, SearchExecutor executor, Gpu gpu)
+    implements Closeable {
 
-  private static final Set<Placement> QUANTIZED =
-      Set.of(Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH);
+  /** In place of the name of a placement. */
+  static final String CPU = "cpu";
 
-  /** Returns the lane of the CPU on all processors, with exact or quantized distances. */
-  static Lane cpu(boolean quantized) {
-    return new Lane("vamana-cpu", quantized ? "cpu-quantized" : "cpu", null, quantized);
-  }
+  private static final int K = 10;
 
-  static Lane gpu(Placement placement) {
-    return new Lane(
-        "vamana-gpu", placement.settingName(), placement, QUANTIZED.contains(placement));
-  }
-
-  /** Returns the lanes named in the options, in order; without names, all placements of the GPU. */
-  static List<Lane> chosen(SuiteOptions options) {
-    List<Lane> lanes = new ArrayList<>();
-    for (Placement placement : Placement.values()) {
-      if (options.placements().isEmpty()
-          || options.placements().contains(placement.settingName())) {
-        lanes.add(gpu(placement));
-      }
-    }
-    for (boolean quantized : new boolean[] {false, true}) {
-      Lane cpu = cpu(quantized);
-      if (options.placements().contains(cpu.name())) {
-        lanes.add(cpu);
-      }
-    }
-    return lanes;
-  }
-
-  /** Opens an executor and waits until it serves the segments. */
-  OpenLane open(Stage.Context context, List<SegmentView> segments)
-      throws IOException, InterruptedException {
-    return open(context, BatchOptions.DEFAULT, segments);
-  }
-
-  /** As {@link #open(Stage.Context, List)}, with other batch options. */
-  OpenLane open(Stage.Context context, BatchOptions batches, List<SegmentView> segments)
-      throws IOException, InterruptedException {
+  /**
+   * Opens an executor and waits until it serves the segments.
+   *
+   * @param method name in the figures
+   * @param placement the placement; null for the CPU
+   */
+  static Lane open(
+      Stage.Context context, String method, Placement placement, List<SegmentView> segments)
+      throws InterruptedException {
     if (placement == null) {
-      return new OpenLane(new CpuExecutor(context.workers()), null);
+      return new Lane(method, CPU, false, new CpuExecutor(context.workers()), null);
     }
-    return OpenLane.gpu(context, placement, batches, segments);
+    Gpu gpu = Gpu.open(context.driver(), placement, BatchOptions.DEFAULT, Gpu.MOST_MEMORY);
+    segments.forEach(gpu.executor()::opened);
+    gpu.await(segments);
+    boolean quantized = placement.precision() == Precision.PQ && segments.get(0).lists() == null;
+    return new Lane(method, placement.settingName(), quantized, gpu.executor(), gpu);
+  }
+
+  /** Returns the placements that the options ask for, where null stands for the CPU. */
+  static List<Placement> placements(SuiteOptions options, List<Placement> usual) {
+    return options.device() < 0 || options.placements().contains(CPU)
+        ? java.util.Collections.singletonList(null)
+        : options.placementsOr(usual);
+  }
+
+  /** Returns a walk with as many parents as a node's walks have by default. */
+  WalkParameters walk(int beam) {
+    WalkParameters walk =
+        quantized ? WalkParameters.quantized(beam, 0) : WalkParameters.exact(beam);
+    return walk.withParents(executor.defaultWalk(K).parents());
+  }
+
+  /** Throws if the CPU answered items of the GPU. */
+  void check() {
+    if (gpu != null && gpu.counts().fallbacks() > 0) {
+      throw new IllegalStateException("the CPU answered items: " + gpu.fallbacks());
+    }
+  }
+
+  @Override
+  public void close() throws IOException {
+    if (gpu == null) {
+      executor.close();
+    } else {
+      gpu.close();
+    }
   }
 }

@@ -4,7 +4,6 @@ import dev.vamana.codec.BuildStatistics;
 import dev.vamana.codec.CodebookProvider;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.search.SegmentView;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
@@ -15,7 +14,6 @@ import java.nio.file.Path;
 import java.util.Collection;
 import java.util.Map;
 import java.util.TreeMap;
-import java.util.function.Supplier;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
@@ -94,29 +92,6 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
             made.quantizationNanos() * 1e-9,
             made.listNanos() * 1e-9);
     Files.writeString(folder.resolve(BUILT), String.valueOf(built.seconds()));
-    return built;
-  }
-
-  /**
-   * As {@link #build}, and adds the heap and the device memory that it took to a row.
-   *
-   * @param driver returns the device to watch, or null
-   */
-  static Built measured(
-      Stage.Context context,
-      Path folder,
-      LargeVectors vectors,
-      VamanaParameters parameters,
-      Map<String, Object> row,
-      Supplier<CudaDriver> driver)
-      throws IOException {
-    LargeMeter meter = new LargeMeter(context, driver);
-    Built built;
-    try (meter) {
-      built = build(context, folder, vectors, parameters);
-    }
-    row.put("heap_bytes", meter.heap());
-    row.put("device_bytes", meter.device());
     return built;
   }
 

@@ -1,8 +1,5 @@
 package dev.vamana.tools.gpu;
 
-import java.security.MessageDigest;
-import java.util.HexFormat;
-
 /**
  * Generated vectors of bytes, as many as wanted and the same on every machine: clusters of unequal
  * size near a space of {@value #LATENT} dimensions.
@@ -112,20 +109,5 @@ final class LargeSet {
       vector(FIRST_QUERY + q, queries[q], 0);
     }
     return queries;
-  }
-
-  /** Returns a hash of the first vectors and queries, which tells one generator from another. */
-  static String hash() {
-    LargeSet set = new LargeSet();
-    MessageDigest digest = SourcesHash.sha256();
-    byte[] vector = new byte[DIMENSION];
-    for (int i = 0; i < 1_000; i++) {
-      set.vector(i, vector, 0);
-      digest.update(vector);
-    }
-    for (byte[] query : set.queries(1_000)) {
-      digest.update(query);
-    }
-    return HexFormat.of().formatHex(digest.digest());
   }
 }

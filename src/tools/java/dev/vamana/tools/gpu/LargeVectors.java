@@ -96,11 +96,6 @@ final class LargeVectors implements Closeable {
     Files.deleteIfExists(folder.resolve(FILE));
   }
 
-  /** Returns the rows, one behind the other. */
-  MemorySegment rows() {
-    return memory;
-  }
-
   /** Returns the number of vectors. */
   int size() {
     return size;

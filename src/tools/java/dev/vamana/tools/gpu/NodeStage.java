@@ -1,71 +1,82 @@
 package dev.vamana.tools.gpu;
 
+import dev.vamana.tools.batch.BatchTrial;
+import dev.vamana.tools.batch.Kind;
+import dev.vamana.tools.cells.CellTrial;
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.cells.SegmentedIndex;
-import dev.vamana.tools.gpu.node.Findings;
+import dev.vamana.tools.demo.KnnIndex;
+import dev.vamana.tools.gpu.node.Driver;
+import dev.vamana.tools.gpu.node.DriverTrial;
 import dev.vamana.tools.gpu.node.NodeParts;
-import dev.vamana.tools.gpu.node.NodeTrial;
+import dev.vamana.tools.gpu.node.NrtTrial;
+import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Path;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.TreeMap;
-import java.util.stream.Collectors;
-import java.util.stream.IntStream;
 
 /**
- * Measures REST searches of an Elasticsearch node with the plugin. Needs the suite's part {@code
- * node}.
+ * Measures an Elasticsearch node over HTTP. Needs the suite's part {@code node}. The stock index
+ * has native distance functions wherever the suite brings them.
  */
 final class NodeStage implements Stage {
 
-  private static final int CLIENTS = 64;
-  private static final int SAMPLES = 300;
+  /** What is measured. */
+  enum Kinds {
+    /** Standard searches beside the stock index, at equal recall. */
+    CELLS,
+    /** Batched searches beside {@code _msearch}. */
+    BATCH,
+    /** As drivers of public benchmarks do. */
+    DRIVERS,
+    /** Searches beside indexing. */
+    NRT
+  }
+
+  private static final String INDEX = "vamana";
+
+  /** Candidates with a recall@10 of at least 0.95 on SIFT descriptors, and 0.96 on embeddings. */
+  private static final int CANDIDATES = 24;
+
+  private static final int ROUNDS = 3;
   private static final double LONGER = 5;
+  private static final double NRT_LONGER = 25;
 
   private final String setName;
+  private final Kinds kind;
 
-  NodeStage(String setName) {
+  NodeStage(String setName, Kinds kind) {
     this.setName = setName;
+    this.kind = kind;
   }
+
+  /** Requests with so many vectors, by so many clients. */
+  private record Load(int vectors, int clients, List<Kind> kinds) {}
+
+  private static final List<Load> LOADS =
+      List.of(
+          new Load(100, 16, List.of(Kind.MSEARCH, Kind.BASE64_HITS, Kind.BASE64_COLUMNS)),
+          new Load(1_000, 1, List.of(Kind.values())),
+          new Load(1_000, 16, List.of(Kind.BASE64_COLUMNS)),
+          new Load(10_000, 4, List.of(Kind.BASE64_HITS, Kind.BASE64_COLUMNS)),
+          new Load(10_000, 16, List.of(Kind.BASE64_COLUMNS)));
 
   @Override
   public void run(Context context) throws IOException {
-    SuiteOptions options = context.options();
-    SuiteSet set = SuiteSet.load(options, setName);
-    List<String> placements =
-        options.placements().isEmpty() ? List.of("auto") : options.placements();
-    new NodeTrial(
-            new NodeTrial.Plan(
-                parts(options, set),
-                set.vectors(),
-                options.device() < 0 ? List.of() : placements,
-                options.segments(),
-                settings(options),
-                CLIENTS,
-                options.seconds() * LONGER),
-            new IntoFragment(context, set))
-        .run();
-  }
-
-  private static Map<String, String> settings(SuiteOptions options) {
-    Map<String, String> settings = new TreeMap<>();
-    settings.put("vamana.gpu.batch.linger", options.linger() + "micros");
-    if (options.devices() > 1) {
-      settings.put(
-          "vamana.gpu.devices",
-          IntStream.range(0, options.devices())
-              .mapToObj(Integer::toString)
-              .collect(Collectors.joining(",")));
+    SuiteSet set = SuiteSet.load(context.options(), setName);
+    NodeParts parts = parts(context.options(), set);
+    switch (kind) {
+      case CELLS -> cells(context, set, parts);
+      case BATCH -> batch(context, set, parts);
+      case DRIVERS -> drivers(context, set, parts);
+      case NRT -> nrt(context, set, parts);
     }
-    if (options.searchThreads() > 0) {
-      settings.put("thread_pool.search.size", Integer.toString(options.searchThreads()));
-    }
-    return settings;
   }
 
   /** Returns the mode to start a node in: off without a device, else the placement asked for. */
-  static String mode(SuiteOptions options) {
+  private static String mode(SuiteOptions options) {
     if (options.device() < 0) {
       return NodeParts.OFF;
     }
@@ -73,109 +84,156 @@ final class NodeStage implements Stage {
   }
 
   /** Returns the parts of a node, which keeps its indices of a set between runs. */
-  static NodeParts parts(SuiteOptions options, SuiteSet set) {
+  private NodeParts parts(SuiteOptions options, SuiteSet set) {
     Path code = options.home().resolve("code");
-    int n = set.vectors().base().size();
-    long components = (long) n * set.vectors().dimension();
+    long components = (long) set.vectors().base().size() * set.vectors().dimension();
     return new NodeParts(
         Path.of(System.getProperty("java.io.tmpdir")),
-        "data-" + set.vectors().name() + "-" + n,
+        "data-" + set.index("es"),
         code.resolve("classes"),
         options.home().resolve("jars"),
         code.resolve("plugin"),
         components <= SegmentedIndex.MANY_COMPONENTS ? "4g" : "16g");
   }
 
-  private record IntoFragment(Context context, SuiteSet set) implements Findings {
+  private static void cells(Context context, SuiteSet set, NodeParts parts) throws IOException {
+    SuiteOptions options = context.options();
+    String mode = mode(options);
+    NodeHome home = parts.assemble();
+    CellTrial.Nodes nodes =
+        new CellTrial.Nodes() {
+          @Override
+          public RunningNode filler() throws IOException {
+            return parts.start(home, mode, CellTrial.SETTINGS);
+          }
 
-    @Override
-    public void built(String method, double seconds) throws IOException {
-      Map<String, Object> row = row(method);
-      row.put("threads", context.workers().threads());
-      row.put("seconds", Samples.round(seconds, 2));
-      context.fragment().add("builds", row);
-    }
+          @Override
+          public void filled() throws IOException {
+            // both are copies, so that their files are laid out alike
+            parts.copiedTo("gpu");
+            parts.copiedTo(NodeParts.OFF);
+          }
 
-    @Override
-    public void measured(Point point) throws IOException {
-      // the floor index holds too few vectors to have the expected neighbours
-      if (point.method().equals(NodeTrial.FLOOR) == false) {
-        compare(point);
+          @Override
+          public RunningNode start(boolean gpu) throws IOException {
+            NodeParts copy = parts.in(gpu ? "gpu" : NodeParts.OFF);
+            return copy.start(copy.assemble(), gpu ? mode : NodeParts.OFF, CellTrial.SETTINGS);
+          }
+        };
+    new CellTrial(
+            new CellTrial.Plan(
+                set.vectors(),
+                mode.equals(NodeParts.OFF) == false,
+                options.segments(),
+                options.clients(),
+                options.seconds(),
+                options.starts()),
+            context.figures(),
+            context.out()::println)
+        .run(nodes);
+  }
+
+  private static void batch(Context context, SuiteSet set, NodeParts parts) throws IOException {
+    SuiteOptions options = context.options();
+    String mode = mode(options);
+    try (RunningNode node = parts.start(parts.assemble(), mode, Map.of())) {
+      KnnIndex index = new KnnIndex(node.client(), INDEX, INDEX);
+      SegmentedIndex segmented = new SegmentedIndex(node.client(), set.vectors(), index);
+      if (segmented.isThere(1) == false) {
+        segmented.createAndFill("hnsw", Map.of("index.vamana.enabled", "true"), 1);
       }
-      Map<String, Object> row = row(point.method());
-      row.put("placement", point.placement());
-      row.put("target", point.target());
-      row.put("clients", point.clients());
-      row.put("num_candidates", point.numCandidates());
-      row.put("recall_at_10", Samples.round(point.recall(), 5));
-      row.put("requests_per_second", Samples.round(point.requestsPerSecond(), 1));
-      Map<String, Double> cpu = new TreeMap<>();
-      point.cpuMicros().forEach((group, micros) -> cpu.put(group, Samples.round(micros, 1)));
-      row.put("cpu_us_per_request", cpu);
-      row.put("answered", point.answered());
-      context.fragment().add("node", row);
-      context.say("  %s", row);
-    }
-
-    private void compare(Point point) throws IOException {
-      Map<String, Object> more = new TreeMap<>();
-      more.put("target", point.target());
-      more.put("segments", context.options().segments());
-      more.put("linger_us", context.options().linger());
-      more.put("search_threads", context.options().searchThreads());
-      putDevices(more);
-      context.add(
-          new Measurement(
-              set.subject(),
-              point.method(),
-              point.placement(),
-              1,
-              point.clients(),
-              point.numCandidates(),
-              point.recall(),
-              BatchRun.thin(point.micros(), SAMPLES),
-              more));
-    }
-
-    /** Rows of one device do not say so. */
-    private void putDevices(Map<String, Object> row) {
-      if (context.options().devices() > 1) {
-        row.put("devices", context.options().devices());
+      context.say("%s", node.client().post("/" + INDEX + "/_vamana/warmup", null));
+      for (Load load : LOADS) {
+        if (options.batches().contains(load.vectors())) {
+          BatchTrial.Plan plan =
+              new BatchTrial.Plan(
+                  load.vectors(),
+                  BenchStage.K,
+                  CANDIDATES,
+                  load.clients(),
+                  ROUNDS,
+                  options.seconds() * LONGER,
+                  load.kinds());
+          for (BatchTrial.Turn turn : new BatchTrial(node, INDEX, set.vectors()).run(plan)) {
+            context.searched(
+                set.subject(),
+                "http " + turn.kind().label(),
+                mode,
+                load.vectors(),
+                load.clients(),
+                turn.recall(),
+                Median.of(turn.speeds()),
+                Median.of(turn.micros()));
+          }
+        }
       }
     }
+  }
 
-    @Override
-    public void split(Split split) throws IOException {
-      Map<String, Object> row = row(split.toMap().get("method").toString());
-      row.putAll(split.toMap());
-      context.fragment().add("node", row);
-      context.say("  %s", row);
+  /**
+   * Measures the plugin with a GPU, which builds graphs, too, without, and the stock index. {@code
+   * --methods} chooses among the three, {@code --loaders} is the number of concurrent bulk
+   * requests.
+   */
+  private static void drivers(Context context, SuiteSet set, NodeParts parts) throws IOException {
+    SuiteOptions options = context.options();
+    NodeHome home = parts.assemble();
+    DriverTrial trial =
+        new DriverTrial(
+            new DriverTrial.Plan(set.vectors(), options.loaders(), options.seconds() * LONGER),
+            new DriverTrial.Findings() {
+              @Override
+              public void spent(String driver, String method, String what, double seconds)
+                  throws IOException {
+                String name = driver + " " + what + " " + method;
+                context.built(set.subject(), name, options.loaders(), seconds);
+              }
+
+              @Override
+              public void searched(String driver, String method, DriverTrial.Search search)
+                  throws IOException {
+                context.searched(
+                    set.subject(),
+                    driver,
+                    method,
+                    1,
+                    search.clients(),
+                    search.recall(),
+                    search.times().perSecond(),
+                    search.times().quantile(0.5));
+                context.say("p99 %.1f us", search.times().quantile(0.99));
+              }
+            });
+    for (String method : DriverTrial.METHODS) {
+      boolean gpu = method.equals(DriverTrial.GPU);
+      if (options.wants(method) && (gpu == false || options.device() >= 0)) {
+        Map<String, String> settings = Map.of("vamana.gpu.build", gpu ? "auto" : "off");
+        try (RunningNode node = parts.start(home, gpu ? mode(options) : NodeParts.OFF, settings)) {
+          for (Driver driver : Driver.ALL) {
+            trial.run(node, driver, method);
+          }
+        }
+      }
     }
+  }
 
-    @Override
-    public void check(String id, String status, String detail) throws IOException {
-      Map<String, Object> row = new LinkedHashMap<>();
-      row.put("id", id);
-      row.put("status", status);
-      context.fragment().add("tests", row);
-      context.say("%s: %s (%s)", id, status, detail);
-    }
-
-    @Override
-    public void say(String format, Object... values) {
-      context.say(format, values);
-    }
-
-    private Map<String, Object> row(String method) {
-      Map<String, Object> row = new LinkedHashMap<>();
-      row.put("set", set.vectors().name());
-      row.put("n", set.vectors().base().size());
-      row.put("segments", context.options().segments());
-      row.put("linger_us", context.options().linger());
-      row.put("search_threads", context.options().searchThreads());
-      putDevices(row);
-      row.put("method", method);
-      return row;
+  private static void nrt(Context context, SuiteSet set, NodeParts parts) throws IOException {
+    SuiteOptions options = context.options();
+    NodeHome home = parts.assemble();
+    for (NrtTrial.Kind kind : NrtTrial.Kind.values()) {
+      boolean gpu = kind == NrtTrial.Kind.VAMANA_GPU;
+      if (options.wants(kind.label()) && (gpu == false || options.device() >= 0)) {
+        for (int rate : options.rates()) {
+          for (int clients : options.clients()) {
+            // a fresh node: what it has compiled and built would help the next measurement
+            try (RunningNode node =
+                parts.start(home, gpu ? mode(options) : NodeParts.OFF, Map.of())) {
+              new NrtTrial(node, set.vectors(), context.figures(), context.out()::println)
+                  .run(kind, rate, clients, NRT_LONGER * options.seconds());
+            }
+          }
+        }
+      }
     }
   }
 }

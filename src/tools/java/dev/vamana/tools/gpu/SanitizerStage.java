@@ -5,9 +5,7 @@ import java.lang.management.ManagementFactory;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.LinkedHashMap;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.TimeUnit;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
@@ -55,13 +53,11 @@ record SanitizerStage(List<String> classes) implements Stage {
     for (String tool : tools) {
       long start = System.nanoTime();
       Verdict verdict = verdict(context, tool, SECONDS / tools.size());
-      Map<String, Object> row = new LinkedHashMap<>();
-      row.put("id", "compute-sanitizer " + tool);
-      row.put("status", verdict.status());
-      row.put("seconds", Samples.round((System.nanoTime() - start) * 1e-9, 2));
-      row.put("message", verdict.message());
-      context.fragment().add("tests", row);
-      context.say("%s", row);
+      context.tested(
+          "compute-sanitizer " + tool,
+          verdict.status(),
+          (System.nanoTime() - start) * 1e-9,
+          verdict.message());
       failed += verdict.status().equals("failed") ? 1 : 0;
     }
     if (failed > 0) {

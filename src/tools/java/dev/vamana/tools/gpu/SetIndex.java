@@ -2,17 +2,13 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.Future;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.codecs.KnnVectorsReader;
@@ -31,7 +27,6 @@ import org.apache.lucene.index.TieredMergePolicy;
 import org.apache.lucene.search.IndexSearcher;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
-import org.apache.lucene.util.InfoStream;
 
 /**
  * An index of one set, kept on disk between stages.
@@ -60,28 +55,12 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   static SetIndex open(
       Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
-    return open(folder, set, format, segments, writers, InfoStream.NO_OUTPUT);
-  }
-
-  /**
-   * As {@link #open(Path, SuiteSet, KnnVectorsFormat, int, int)}.
-   *
-   * @param messages told of the build
-   */
-  static SetIndex open(
-      Path folder,
-      SuiteSet set,
-      KnnVectorsFormat format,
-      int segments,
-      int writers,
-      InfoStream messages)
-      throws IOException {
     Path built = folder.resolve(BUILT);
-    if (isBuilt(folder) == false) {
+    if (Files.notExists(built)) {
       deleteTree(folder);
       Files.createDirectories(folder);
       long start = System.nanoTime();
-      write(folder, set, format, segments, writers, messages);
+      write(folder, set, format, segments, writers);
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
     MMapDirectory directory = new MMapDirectory(folder);
@@ -93,11 +72,6 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return new SetIndex(folder, directory, reader, Double.parseDouble(Files.readString(built)));
   }
 
-  /** Whether an index in the folder is complete, so that {@link #open} builds none. */
-  static boolean isBuilt(Path folder) {
-    return Files.exists(folder.resolve(BUILT));
-  }
-
   /** Returns a searcher on the calling thread. */
   IndexSearcher searcher() {
     return new IndexSearcher(reader);
@@ -106,6 +80,11 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   /** Returns the view of the only segment. */
   SegmentView view() {
     return view(reader.leaves().get(0).reader());
+  }
+
+  /** Returns the views of all segments. */
+  List<SegmentView> views() {
+    return reader.leaves().stream().map(leaf -> view(leaf.reader())).toList();
   }
 
   /** Returns the view of a segment. */
@@ -119,22 +98,10 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   static void write(Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
-    write(folder, set, format, segments, writers, InfoStream.NO_OUTPUT);
-  }
-
-  private static void write(
-      Path folder,
-      SuiteSet set,
-      KnnVectorsFormat format,
-      int segments,
-      int writers,
-      InfoStream messages)
-      throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
             .setCodec(new VectorCodec(format))
             .setUseCompoundFile(false)
-            .setInfoStream(messages)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
             .setMergePolicy(segments == 1 ? new TieredMergePolicy() : NoMergePolicy.INSTANCE)
             .setMergeScheduler(new SerialMergeScheduler());
@@ -171,26 +138,17 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
   private static void addConcurrently(IndexWriter writer, SuiteSet set, int threads)
       throws IOException {
     AtomicInteger next = new AtomicInteger();
-    ExecutorService pool = Executors.newFixedThreadPool(threads);
-    List<Future<?>> tasks = new ArrayList<>();
-    for (int i = 0; i < threads; i++) {
-      tasks.add(
-          pool.submit(
-              () -> {
-                for (int row; (row = next.getAndIncrement()) < set.vectors().base().size(); ) {
-                  writer.addDocument(document(set, row));
-                }
-                return null;
-              }));
-    }
     try {
-      for (Future<?> task : tasks) {
-        task.get();
-      }
-    } catch (ExecutionException | InterruptedException e) {
-      throw new IOException("adding documents failed", e);
-    } finally {
-      pool.shutdownNow();
+      Callers.together(
+          threads,
+          id -> {
+            for (int row; (row = next.getAndIncrement()) < set.vectors().base().size(); ) {
+              writer.addDocument(document(set, row));
+            }
+            return null;
+          });
+    } catch (InterruptedException e) {
+      throw new IOException("adding documents was interrupted", e);
     }
   }
 

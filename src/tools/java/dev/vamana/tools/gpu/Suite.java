@@ -1,12 +1,12 @@
 package dev.vamana.tools.gpu;
 
-import dev.vamana.codec.VamanaParameters;
+import dev.vamana.cuda.driver.DeviceProbe;
+import dev.vamana.tools.figures.Figures;
+import dev.vamana.tools.figures.Page;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Instant;
-import java.time.temporal.ChronoUnit;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -66,55 +66,41 @@ public final class Suite {
     run(options, stage);
   }
 
-  static void run(SuiteOptions options, Stage stage) throws IOException, InterruptedException {
-    Path reports = options.home().resolve("report");
-    Files.createDirectories(reports);
-    Path hash = options.home().resolve("code").resolve("sources.sha256");
-    Fragment fragment =
-        Fragment.open(
-            reports,
-            options.stage(),
-            Files.exists(hash) ? Files.readString(hash).strip() : "unknown");
-    fragment.set("date", Instant.now().truncatedTo(ChronoUnit.SECONDS).toString());
+  private static void run(SuiteOptions options, Stage stage)
+      throws IOException, InterruptedException {
+    Path commit = options.home().resolve("code").resolve("commit");
+    DeviceProbe.Result device =
+        options.device() < 0 ? null : new DeviceProbe(options.device()).result();
+    Figures figures =
+        new Figures(
+            options.home().resolve("report"),
+            Files.exists(commit) ? Files.readString(commit).strip() : "unknown",
+            device != null && device.usable() ? device.device().name() : Figures.processor());
     ExecutorService pool =
         Executors.newFixedThreadPool(
             Math.max(1, Runtime.getRuntime().availableProcessors() - 1),
-            task -> {
-              Thread thread = new Thread(task, "suite");
-              thread.setDaemon(true);
-              return thread;
-            });
+            Thread.ofPlatform().daemon().name("suite").factory());
     try {
       Workers workers = new Workers(pool, Runtime.getRuntime().availableProcessors());
-      stage.run(new Stage.Context(options, fragment, workers, System.out));
+      stage.run(Stage.Context.of(options, figures, workers));
     } finally {
       pool.shutdownNow();
     }
   }
 
-  private static void putLarge(
-      Map<String, Stage> stages, String name, int millions, int subspaces) {
-    stages.put(name, new LargeStage(millions, subspaces, LargeStage.Part.values()));
-    stages.put("build-" + name, new LargeStage(millions, subspaces, LargeStage.Part.BUILD));
-    stages.put("search-" + name, new LargeStage(millions, subspaces, LargeStage.Part.SEARCH));
-  }
-
   private static Map<String, Stage> stages() {
     Map<String, Stage> stages = new TreeMap<>();
     for (String set : SuiteSet.NAMES.keySet()) {
-      stages.put("node-" + set, new NodeStage(set));
-      stages.put("node-batch-" + set, new NodeBatchStage(set));
-      stages.put("node-drivers-" + set, new DriverStage(set));
-      stages.put("cells-" + set, new CellsStage(set));
-      stages.put(
-          "index-" + set,
-          context -> BenchStage.index(context, SuiteSet.load(context.options(), set)).close());
+      stages.put("cells-" + set, new NodeStage(set, NodeStage.Kinds.CELLS));
+      stages.put("node-batch-" + set, new NodeStage(set, NodeStage.Kinds.BATCH));
+      stages.put("node-drivers-" + set, new NodeStage(set, NodeStage.Kinds.DRIVERS));
+      stages.put("node-nrt-" + set, new NodeStage(set, NodeStage.Kinds.NRT));
       stages.put("build-" + set, new BuildStage(set));
-      stages.put("bench-" + set, new BenchStage(set));
-      stages.put("lists-" + set, new ListsStage(set));
+      stages.put("bench-" + set, new BenchStage(set, false));
+      stages.put("lists-" + set, new BenchStage(set, true));
       stages.put("lucene-" + set, new LuceneStage(set));
-      stages.put("devices-" + set, new DevicesStage(set));
-      stages.put("list-devices-" + set, DevicesStage.ofLists(set));
+      stages.put("devices-" + set, new DevicesStage(set, false));
+      stages.put("list-devices-" + set, new DevicesStage(set, true));
       stages.put("concurrent-" + set, new ConcurrentStage(set));
       stages.put("callers-" + set, new CallersStage(set));
       stages.put("song-" + set, new SongStage(set));
@@ -122,12 +108,13 @@ public final class Suite {
       stages.put("filters-" + set, new FilterStage(set));
     }
     for (int millions : LARGE_MILLIONS) {
-      String set = "large-" + millions + "m";
-      putLarge(stages, set, millions, VamanaParameters.AUTO_SUBSPACES);
-      putLarge(stages, set + "-pq48", millions, 48);
-      stages.put("lists-" + set, new LargeListsStage(millions, LargeStage.Part.values()));
-      stages.put("build-lists-" + set, new LargeListsStage(millions, LargeStage.Part.BUILD));
-      stages.put("search-lists-" + set, new LargeListsStage(millions, LargeStage.Part.SEARCH));
+      for (boolean lists : new boolean[] {false, true}) {
+        String name = (lists ? "lists-large-" : "large-") + millions + "m";
+        int size = millions * 1_000_000;
+        stages.put(name, new LargeStage(size, lists, LargeStage.Part.values()));
+        stages.put("build-" + name, new LargeStage(size, lists, LargeStage.Part.BUILD));
+        stages.put("search-" + name, new LargeStage(size, lists, LargeStage.Part.SEARCH));
+      }
     }
     stages.put("correctness", new TestStage(CORRECTNESS));
     for (int part = 0; part < CORRECTNESS_PARTS; part++) {
@@ -148,8 +135,7 @@ public final class Suite {
                 "dev.vamana.cuda.SanitizedListTests")));
     stages.put("trap", new TestStage(List.of("dev.vamana.cuda.DeviceTrapTests")));
     stages.put("smoke", new SmokeStage());
-    stages.put("plan-fit", new PlanFitStage());
-    stages.put(ReportStage.NAME, new ReportStage());
+    stages.put("report", context -> Page.write(context.figures().folder()));
     return stages;
   }
 }

@@ -1,7 +1,6 @@
 package dev.vamana.tools.gpu;
 
 import java.io.IOException;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -54,21 +53,12 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
       Context context,
       Map<String, Integer> totals,
       String id,
-      String status,
+      String outcome,
       double seconds,
       String message)
       throws IOException {
-    Map<String, Object> row = new LinkedHashMap<>();
-    row.put("id", id);
-    row.put("status", status);
-    row.put("seconds", Samples.round(seconds, 2));
-    if (message != null) {
-      row.put("message", message);
-    }
-    totals.merge(status, 1, Integer::sum);
-    context.fragment().add("tests", row);
-    context.say(
-        "%-8s %6.1f s  %s%s", status, seconds, id, message == null ? "" : "\n    " + message);
+    totals.merge(outcome, 1, Integer::sum);
+    context.tested(id, outcome, seconds, message);
   }
 
   private static String id(Description description) {

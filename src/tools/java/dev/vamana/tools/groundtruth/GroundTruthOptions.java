@@ -4,7 +4,6 @@ import dev.vamana.tools.arguments.Arguments;
 import dev.vamana.tools.datasets.ExactSearch;
 import dev.vamana.tools.datasets.Metric;
 import java.nio.file.Path;
-import java.util.List;
 
 /**
  * Options of the ground truth tool.
@@ -20,23 +19,22 @@ import java.util.List;
 record GroundTruthOptions(
     Path base, Path queries, Metric metric, int depth, Path out, int device, int memory) {
 
-  private static final List<String> KNOWN =
-      List.of("base", "queries", "metric", "k", "out", "device", "memory");
-
   /**
    * Reads arguments of the form {@code --name=value}.
    *
    * @throws IllegalArgumentException if an argument is unknown, malformed or missing
    */
   static GroundTruthOptions parse(String... arguments) {
-    Arguments given = Arguments.parse(KNOWN, arguments);
-    return new GroundTruthOptions(
-        Path.of(given.required("base", "the file of vectors to search, .fvecs, .bvecs or .npy")),
-        Path.of(given.required("queries", "the file of queries, .fvecs, .bvecs or .npy")),
-        Metric.of(given.text("metric", Metric.L2.label())),
-        given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
-        Path.of(given.required("out", "path and start of the names of the output files")),
-        given.number("device", -1, Integer.MAX_VALUE, 0),
-        given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE));
+    Arguments given = Arguments.parse(arguments);
+    return given.checked(
+        new GroundTruthOptions(
+            Path.of(
+                given.required("base", "the file of vectors to search, .fvecs, .bvecs or .npy")),
+            Path.of(given.required("queries", "the file of queries, .fvecs, .bvecs or .npy")),
+            Metric.of(given.text("metric", Metric.L2.label())),
+            given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
+            Path.of(given.required("out", "path and start of the names of the output files")),
+            given.number("device", -1, Integer.MAX_VALUE, 0),
+            given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE)));
   }
 }

@@ -29,17 +29,6 @@ import java.util.stream.Stream;
  */
 public final class BuildKernels {
 
-  private static final List<String> NAMES =
-      List.of(
-          "sources",
-          "nvrtc",
-          "architectures",
-          "options",
-          "out",
-          "bench",
-          "bench-out",
-          "work",
-          "threads");
   private static final String AUTO = "auto";
   private static final long NANOS_BETWEEN_LINES = 5_000_000_000L;
 
@@ -66,7 +55,7 @@ public final class BuildKernels {
   public static void main(String[] arguments) throws IOException {
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
     try {
-      new BuildKernels(Arguments.parse(NAMES, arguments), out).run();
+      new BuildKernels(Arguments.parse(arguments), out).run();
     } catch (IOException | IllegalArgumentException e) {
       out.println("kernels: " + e.getMessage());
       System.exit(1);

@@ -16,6 +16,11 @@ import java.util.stream.Stream;
  */
 final class NativeLibraries {
 
+  /** System property with the folder of built distance functions. */
+  private static final String VEC_PROPERTY = "vamana.node.vec";
+
+  private static final String VEC = "libvec.so";
+
   private NativeLibraries() {}
 
   /**
@@ -31,6 +36,43 @@ final class NativeLibraries {
     }
     Path folder = Files.createDirectories(platform.resolve(platformName()));
     Files.copy(library, folder.resolve("libzstd.so"), StandardCopyOption.REPLACE_EXISTING);
+  }
+
+  /** Whether {@link #installZstd} has installed the library. */
+  static boolean hasZstd(Path platform) {
+    return Files.exists(platform.resolve(platformName()).resolve("libzstd.so"));
+  }
+
+  /**
+   * Copies native distance functions to the folder where the node looks for them, built by the
+   * script {@code build} beside their source if nobody has built them before.
+   *
+   * @param platform the home's folder {@code lib/platform}
+   * @return whether there are such functions for this processor; without g++ there are none
+   */
+  static boolean installVec(Path platform) throws IOException {
+    Path folder = Path.of(System.getProperty(VEC_PROPERTY, "target/libvec"));
+    Path build = Path.of("src/tools/libvec/build");
+    if (Files.notExists(folder) && Files.isExecutable(build)) {
+      Process process = new ProcessBuilder(build.toString(), folder.toString()).inheritIO().start();
+      process.onExit().join();
+    }
+    String flags = Files.readString(Path.of("/proc/cpuinfo"));
+    boolean wide = flags.contains("avx512_vnni") && flags.contains("avx512_vpopcntdq");
+    Path library = folder.resolve(wide ? "libvec-avx512.so" : "libvec-avx2.so");
+    if (Files.notExists(library) || flags.contains("avx2") == false) {
+      return false;
+    }
+    Files.copy(
+        library,
+        Files.createDirectories(platform.resolve(platformName())).resolve(VEC),
+        StandardCopyOption.REPLACE_EXISTING);
+    return true;
+  }
+
+  /** Whether {@link #installVec} has installed distance functions. */
+  static boolean hasVec(Path platform) {
+    return Files.exists(platform.resolve(platformName()).resolve(VEC));
   }
 
   private static String platformName() {

@@ -53,8 +53,8 @@ final class NodeCommand {
     command.add("-Djava.awt.headless=true");
     command.add("-Djna.nosys=true");
     command.add("-Dorg.apache.lucene.vectorization.upperJavaFeatureVersion=25");
-    // libvec is not on Maven Central
-    command.add("-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=false");
+    command.add(
+        "-Dorg.elasticsearch.nativeaccess.enableVectorLibrary=" + home.hasDistanceFunctions());
     command.add(
         "--enable-native-access=org.elasticsearch.nativeaccess,org.elasticsearch.foreign,"
             + "org.apache.lucene.core");

@@ -28,7 +28,7 @@ import org.elasticsearch.io.ansi.AnsiConsoleLoader;
  * lib/entitlement-bridge/*.jar   patched into java.base
  * lib/entitlement-agent/*.jar    {@link EntitlementAgent}
  * lib/tools/ansi-console/*.jar   {@link AnsiConsoleLoader}
- * lib/platform/linux-x64/        libzstd.so, if the operating system has it
+ * lib/platform/linux-x64/        libzstd.so, if the operating system has it; libvec.so if asked for
  * modules/transport-netty4/      the HTTP and transport module
  * plugins/NAME/                  installed plugins
  * </pre>
@@ -36,8 +36,9 @@ import org.elasticsearch.io.ansi.AnsiConsoleLoader;
  * <p>The jars come from the folder named by the system property {@value #PARTS_PROPERTY} (default
  * {@code target/node-parts}), which Maven fills before the integration tests.
  *
- * <p>Not included, because they are not on Maven Central: {@code libvec} (the native distance
- * functions), the x-pack modules and the command-line tools.
+ * <p>Not included, because they are not on Maven Central: the vendor's {@code libvec} (the native
+ * distance functions, see {@link #installDistanceFunctions}), the x-pack modules and the
+ * command-line tools.
  */
 public final class NodeHome {
 
@@ -221,9 +222,28 @@ public final class NodeHome {
     return root;
   }
 
+  /**
+   * Gives the stock index native distance functions, as the distribution has them; our index does
+   * not call them. The node must not be running.
+   *
+   * @return whether they could be built
+   */
+  public boolean installDistanceFunctions() throws IOException {
+    Path platform = root.resolve("lib/platform");
+    boolean installed = NativeLibraries.installVec(platform);
+    if (installed) {
+      user.letRead(platform);
+    }
+    return installed;
+  }
+
+  boolean hasDistanceFunctions() {
+    return NativeLibraries.hasVec(root.resolve("lib/platform"));
+  }
+
   /** Whether the node has {@code libzstd}, without which {@code best_compression} fails. */
   public boolean hasZstd() {
-    return Files.isDirectory(root.resolve("lib/platform"));
+    return NativeLibraries.hasZstd(root.resolve("lib/platform"));
   }
 
   NodeUser user() {

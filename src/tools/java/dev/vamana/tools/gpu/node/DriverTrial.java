@@ -1,5 +1,8 @@
 package dev.vamana.tools.gpu.node;
 
+import dev.vamana.tools.callers.Callers;
+import dev.vamana.tools.cells.RestClients;
+import dev.vamana.tools.cells.RestConnection;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
@@ -7,16 +10,11 @@ import dev.vamana.tools.demo.KnnIndex;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.io.UncheckedIOException;
-import java.nio.charset.StandardCharsets;
 import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
-import java.util.Map;
-import java.util.concurrent.ExecutionException;
-import java.util.concurrent.ForkJoinPool;
-import java.util.stream.IntStream;
+import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * Loads an Elasticsearch node and asks it as drivers of public benchmarks do, with the plugin
@@ -33,6 +31,9 @@ public final class DriverTrial {
 
   /** Method of the stock index. */
   public static final String STOCK = "es-hnsw";
+
+  /** All methods, the first of which needs a GPU. */
+  public static final List<String> METHODS = List.of(GPU, CPU, STOCK);
 
   private static final String TEMPLATE = "/_index_template/vamana-for-all";
   private static final String OPT_IN =
@@ -62,13 +63,10 @@ public final class DriverTrial {
      *
      * @param what {@code load} or {@code optimize}
      */
-    void spent(Driver driver, String method, String what, double seconds) throws IOException;
+    void spent(String driver, String method, String what, double seconds) throws IOException;
 
     /** Called when an index was searched. */
-    void searched(Driver driver, String method, Search search) throws IOException;
-
-    /** Logs progress. */
-    void say(String format, Object... values);
+    void searched(String driver, String method, Search search) throws IOException;
   }
 
   /**
@@ -76,26 +74,9 @@ public final class DriverTrial {
    *
    * @param clients concurrent clients
    * @param recall recall@k over all queries
-   * @param micros time of each request, ascending
-   * @param answered queries by placement and by reason of the CPU
+   * @param times time of each request
    */
-  public record Search(
-      int clients,
-      int numCandidates,
-      double recall,
-      double[] micros,
-      double requestsPerSecond,
-      Map<String, Map<String, Long>> answered) {
-
-    /**
-     * Returns a quantile of the requests' time.
-     *
-     * @param share 0 to 1
-     */
-    public double micros(double share) {
-      return micros[(int) Math.min(micros.length - 1L, (long) (share * micros.length))];
-    }
-  }
+  public record Search(int clients, int numCandidates, double recall, Callers.Times times) {}
 
   /** A trial. */
   public DriverTrial(Plan plan, Findings findings) {
@@ -122,7 +103,7 @@ public final class DriverTrial {
       fill(node, driver, method, index);
     }
     if (method.equals(GPU)) {
-      findings.say("%s", client.post("/" + index + "/_vamana/warmup", null));
+      client.post("/" + index + "/_vamana/warmup", null);
     }
     search(node, driver, method, index);
   }
@@ -151,50 +132,54 @@ public final class DriverTrial {
     long start = System.nanoTime();
     load(client, driver, index);
     client.post("/" + index + "/_refresh", null);
-    findings.spent(driver, method, "load", (System.nanoTime() - start) / 1e9);
+    findings.spent(driver.name(), method, "load", (System.nanoTime() - start) / 1e9);
     if (driver.merges()) {
       start = System.nanoTime();
-      NodeIndex.mergeToOne(client, index);
+      mergeToOne(client, index);
       client.post("/" + index + "/_refresh", null);
-      findings.spent(driver, method, "optimize", (System.nanoTime() - start) / 1e9);
-      findings.say("merges: %s", client.get("/" + index + "/_stats/merge").get("_all"));
-      if (method.equals(STOCK) == false) {
-        findings.say("builds: %s", client.get("/_vamana/nodes/_local/stats/build").get("nodes"));
-      }
+      findings.spent(driver.name(), method, "optimize", (System.nanoTime() - start) / 1e9);
     }
     client.post("/" + index + "/_flush", null);
   }
 
-  private void load(NodeClient client, Driver driver, String index) throws IOException {
-    float[][] base = plan.set().base().rows();
-    int bulks = (base.length + driver.bulkSize() - 1) / driver.bulkSize();
-    try (ForkJoinPool loaders = new ForkJoinPool(plan.loaders())) {
-      loaders
-          .submit(
-              () ->
-                  IntStream.range(0, bulks)
-                      .parallel()
-                      .forEach(bulk -> send(client, driver, index, base, bulk)))
-          .get();
-    } catch (ExecutionException e) {
-      throw new IOException("loading " + index + " failed: " + e.getCause(), e.getCause());
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while loading " + index, e);
+  /** Merges an index to one segment by a task, which may take longer than a request. */
+  private static void mergeToOne(NodeClient client, String name) throws IOException {
+    Object task =
+        client
+            .post("/" + name + "/_forcemerge?max_num_segments=1&wait_for_completion=false", null)
+            .get("task");
+    Object completed = false;
+    while (Boolean.TRUE.equals(completed) == false) {
+      // answers sooner if the task ends, and 408 if it does not
+      NodeClient.Response response =
+          client.send(
+              "GET",
+              "/_tasks/" + task + "?wait_for_completion=true&timeout=30s",
+              null,
+              "application/json");
+      completed = response.status() == 200 ? response.json().get("completed") : false;
     }
   }
 
-  private static void send(
-      NodeClient client, Driver driver, String index, float[][] base, int bulk) {
-    StringBuilder lines = new StringBuilder();
-    int to = Math.min(base.length, (bulk + 1) * driver.bulkSize());
-    for (int id = bulk * driver.bulkSize(); id < to; id++) {
-      driver.append(lines, index, id, base[id]);
-    }
+  private void load(NodeClient client, Driver driver, String index) throws IOException {
+    float[][] base = plan.set().base().rows();
+    AtomicInteger next = new AtomicInteger();
     try {
-      client.bulk("/_bulk", lines.toString());
-    } catch (IOException e) {
-      throw new UncheckedIOException(e);
+      Callers.together(
+          plan.loaders(),
+          loader -> {
+            for (int from; (from = next.getAndAdd(driver.bulkSize())) < base.length; ) {
+              StringBuilder lines = new StringBuilder();
+              for (int id = from; id < Math.min(base.length, from + driver.bulkSize()); id++) {
+                driver.append(lines, index, id, base[id]);
+              }
+              client.bulk("/_bulk", lines.toString());
+            }
+            return null;
+          });
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while loading " + index, e);
     }
   }
 
@@ -203,32 +188,21 @@ public final class DriverTrial {
     Recall recall = new Recall(plan.set(), driver.k());
     for (int numCandidates : driver.numCandidates()) {
       List<byte[]> requests = requests(node, driver, index, numCandidates);
-      RestClients all =
-          new RestClients(node.httpUri(), driver.clients().get(driver.clients().size() - 1));
+      RestClients all = new RestClients(node.httpUri(), Collections.max(driver.clients()));
       for (int round = 0; round < WARM_ROUNDS; round++) {
         all.run(requests, plan.seconds());
       }
       double found =
-          recall.of(
-              all.askAll(requests).stream()
-                  .map(answer -> driver.ids(new String(answer, StandardCharsets.UTF_8)))
-                  .toArray(int[][]::new));
+          recall.of(all.askAll(requests).stream().map(driver::ids).toArray(int[][]::new));
       for (int clients : driver.clients()) {
-        GpuCounters before = GpuCounters.of(node);
-        RestClients.Answers answers =
-            new RestClients(node.httpUri(), clients).run(requests, plan.seconds());
-        double[] micros = answers.micros().clone();
-        Arrays.sort(micros);
         findings.searched(
-            driver,
+            driver.name(),
             method,
             new Search(
                 clients,
                 numCandidates,
                 found,
-                micros,
-                answers.requestsPerSecond(),
-                method.equals(GPU) ? GpuCounters.of(node).since(before) : Map.of()));
+                new RestClients(node.httpUri(), clients).run(requests, plan.seconds())));
       }
     }
   }

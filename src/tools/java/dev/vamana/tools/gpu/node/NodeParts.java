@@ -7,8 +7,6 @@ import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.time.Duration;
-import java.util.List;
 import java.util.Map;
 
 /**
@@ -37,12 +35,11 @@ public record NodeParts(
    * the files of segments, which are never written again: so nodes read them from the same pages of
    * memory. From pages of their own one node's searches can be some percent faster than another's.
    */
-  public NodeParts copiedTo(String subfolder) throws IOException {
+  public void copiedTo(String subfolder) throws IOException {
     NodeParts copy = in(subfolder);
     Path target = copy.folder.resolve(data);
     FileTrees.delete(target);
     FileTrees.copy(folder.resolve(data), target, NodeParts::isOfSegment);
-    return copy;
   }
 
   private static boolean isOfSegment(Path file) {
@@ -54,16 +51,9 @@ public record NodeParts(
     Files.createDirectories(folder);
     Path plugin = folder.resolve("vamana.zip");
     PluginZips.ours(plugin, classes, jars, metadata);
-    return NodeHome.assemble(folder.resolve("home"), plugin);
-  }
-
-  /**
-   * Starts the node.
-   *
-   * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
-   */
-  public RunningNode start(NodeHome home, String mode) throws IOException {
-    return start(home, mode, Map.of());
+    NodeHome home = NodeHome.assemble(folder.resolve("home"), plugin);
+    home.installDistanceFunctions();
+    return home;
   }
 
   /**
@@ -75,14 +65,8 @@ public record NodeParts(
   public RunningNode start(NodeHome home, String mode, Map<String, String> settings)
       throws IOException {
     NodeOptions options =
-        new NodeOptions(
-                Map.of("node.name", "measured"),
-                heap,
-                false,
-                List.of(),
-                Map.of(),
-                "yellow",
-                Duration.ofMinutes(3))
+        NodeOptions.defaults()
+            .withHeap(heap)
             .withSetting("path.data", folder.resolve(data).toString())
             .withSetting("http.max_content_length", "500mb");
     options =
@@ -91,7 +75,6 @@ public record NodeParts(
             : options
                 .withSetting("vamana.gpu.enabled", "required")
                 .withSetting("vamana.gpu.placement", mode)
-                .withSetting("vamana.gpu.plan", "graph")
                 .withSetting("vamana.gpu.memory.limit", "90%");
     for (Map.Entry<String, String> setting : settings.entrySet()) {
       options = options.withSetting(setting.getKey(), setting.getValue());

@@ -2,9 +2,7 @@ package dev.vamana.tools.gpu.node;
 
 import java.io.ByteArrayOutputStream;
 import java.io.IOException;
-import java.io.InputStream;
 import java.io.OutputStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.FileVisitOption;
 import java.nio.file.Files;
 import java.nio.file.Path;
@@ -44,33 +42,6 @@ final class PluginZips {
           put(out, jar.getFileName().toString(), Files.readAllBytes(jar));
         }
       }
-    }
-  }
-
-  /** Packs the plugin of {@link PlainHnswPlugin} for a version of Elasticsearch. */
-  static void plainHnsw(Path zip, String elasticsearch) throws IOException {
-    String descriptor =
-        "name="
-            + PlainHnswPlugin.NAME
-            + "\ndescription=Lucene's own HNSW format\nversion=1\njava.version=22\n"
-            + "elasticsearch.version="
-            + elasticsearch
-            + "\nclassname="
-            + PlainHnswPlugin.class.getName()
-            + "\n";
-    ByteArrayOutputStream jar = new ByteArrayOutputStream();
-    try (ZipOutputStream out = new ZipOutputStream(jar)) {
-      for (String nested : List.of("", "$PlainCodecs", "$PlainCodec", "$PlainCodec$1")) {
-        String file = PlainHnswPlugin.class.getName().replace('.', '/') + nested + ".class";
-        try (InputStream in = PlainHnswPlugin.class.getClassLoader().getResourceAsStream(file)) {
-          put(out, file, in.readAllBytes());
-        }
-      }
-    }
-    try (OutputStream file = Files.newOutputStream(zip);
-        ZipOutputStream out = new ZipOutputStream(file)) {
-      put(out, DESCRIPTOR, descriptor.getBytes(StandardCharsets.UTF_8));
-      put(out, "plain-hnsw.jar", jar.toByteArray());
     }
   }
 

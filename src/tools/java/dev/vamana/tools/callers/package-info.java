@@ -1,0 +1,2 @@
+/** Threads that call side by side, each in a closed loop. */
+package dev.vamana.tools.callers;
