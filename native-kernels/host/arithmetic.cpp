@@ -32,7 +32,7 @@ VAMANA_EXPORT uint32_t vamana_visited_bucket(uint32_t ordinal, uint32_t slots) {
   return visited_bucket(ordinal, slots);
 }
 
-// Adds nodes to a visited set, a row of up to 128 at a time; marks those that were not there.
+// Adds nodes to a visited set, a row of up to 128 at a time, and marks the new ones.
 VAMANA_EXPORT void vamana_visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals,
                                 uint32_t count, uint8_t* added) {
   for (uint32_t from = 0; from < count; from += kVisitedRow) {
@@ -184,8 +184,8 @@ VAMANA_EXPORT uint32_t vamana_merge_by_counting(uint64_t* list, uint32_t size, u
 }
 
 // Merges sorted new keys into a list with room for `capacity`, as a block does (src/worklist.cuh):
-// repeated keys and those of the list are dropped, then every key moves to its own rank plus that in
-// the other sequence. Returns the list's new size.
+// drops repeated keys and keys that the list has, then moves every key to the sum of its ranks in both
+// sequences. Returns the list's new size.
 VAMANA_EXPORT uint32_t vamana_merge(uint64_t* list, uint32_t size, uint32_t capacity,
                                     const uint64_t* keys, uint32_t count) {
   std::vector<uint64_t> left;

@@ -53,7 +53,7 @@ float block_sum(const std::vector<float>& a, const std::vector<float>& b, uint32
   return sum;
 }
 
-// What the query is to copies in bytes.
+// Makes the bytes of the query that are compared with copies in bytes.
 void set_copies(HostQuery& query, const Segment& segment, uint32_t warps, uint32_t neighbours) {
   const bool euclidean = segment.similarity == kEuclidean;
   const float* from = reinterpret_cast<const float*>(segment.vector_center);

@@ -25,7 +25,7 @@ struct HostQuery {
   std::vector<float> floats;
   float norm2 = 0;     // as a block adds it up
   int32_t squares = 0;  // the same of a query of bytes, without rounding
-  // bytes of the query, and those that stand for it over copies in bytes
+  // bytes of the query; two for a component where vectors are copies in bytes
   std::vector<int8_t> high;
   std::vector<int8_t> low;
   ByteQuery copies = {};
@@ -39,10 +39,10 @@ HostQuery query_of(const Segment& segment, const Item& item, uint32_t warps, uin
 // Squared norm as a block of so many warps adds it up, a component a thread.
 float query_norm2(const std::vector<float>& query, uint32_t warps);
 
-// What exact walks read.
+// Rows that exact walks read.
 HostRows vector_rows(const Segment& segment, uint32_t format);
 
-// What re-ranking reads.
+// Rows that re-ranking reads.
 HostRows raw_rows(const Segment& segment);
 
 // Sums over the components of a row of floats and a query of floats.
@@ -52,7 +52,7 @@ Sums float_sums(const HostRows& rows, bool euclidean, const float* query, uint32
 float exact_distance(const Segment& segment, const HostRows& rows, const HostQuery& query,
                      uint32_t ordinal);
 
-// The distance table of a query, subspaces * 256 entries; those of halves are scaled and rounded.
+// The distance table of a query, subspaces * 256 entries; entries of 16 bits are scaled and rounded.
 std::vector<float> distance_table(const Segment& segment, std::vector<float> query, float norm2,
                                   bool fixed);
 

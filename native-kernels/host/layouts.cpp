@@ -120,7 +120,7 @@ constexpr Constant kConstants[] = {
 
 }  // namespace
 
-// The constant of this name; -1 for those that there are not.
+// Returns the constant of this name, or -1 if there is no such constant.
 VAMANA_EXPORT int64_t vamana_constant(const char* name) {
   for (const Constant& constant : kConstants) {
     if (std::strcmp(constant.name, name) == 0) {

@@ -321,7 +321,7 @@ class Searcher {
   uint32_t flags_ = 0;
 };
 
-// What a kernel takes for granted. Returns the first thing that does not hold.
+// Checks a precondition of the kernel. Returns from the function with the first that does not hold.
 #define REQUIRE(condition)                                \
   do {                                                    \
     if (!(condition)) return "does not hold: " #condition; \

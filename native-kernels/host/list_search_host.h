@@ -8,8 +8,8 @@
 
 namespace vamana {
 
-// Searches all items, whose codes are these ListCodes. Rows of raw vectors are of this VectorFormat. Returns what a kernel takes for granted and
-// does not hold; empty if all does.
+// Searches all items. `codes` is their ListCodes, `format` the VectorFormat of raw vectors. Returns the first precondition
+// of the kernel that does not hold, or an empty string.
 std::string list_search_host(uint32_t format, uint32_t codes, const ListSearch& search);
 
 }  // namespace vamana

@@ -95,7 +95,7 @@ class Walker {
     }
   }
 
-  // Nodes that get distances: those that were not seen before.
+  // Adds the nodes that were not seen before; they get distances.
   void add_fresh(const uint32_t* ordinals, uint32_t count, uint32_t stride) {
     uint32_t valid[kVisitedRow];
     bool fresh[kVisitedRow];
@@ -249,7 +249,7 @@ class Walker {
   uint32_t flags_ = 0;
 };
 
-// What a kernel takes for granted. Returns the first thing that does not hold.
+// Checks a precondition of the kernel. Returns from the function with the first that does not hold.
 #define REQUIRE(condition)                                \
   do {                                                    \
     if (!(condition)) return "does not hold: " #condition; \

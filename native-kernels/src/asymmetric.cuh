@@ -102,7 +102,7 @@ __device__ __forceinline__ float fill_table(const Segment& segment, bool euclide
   return bases;
 }
 
-// What entries are added up in: integers are exact.
+// Type of sums of entries; sums of integers are exact.
 template <typename Entry>
 struct SumOf {
   using Type = float;

@@ -1,5 +1,5 @@
-// What a block that chooses neighbours has in shared memory, and how it chooses; vamana/build.h
-// describes the parameter.
+// Shared memory of a block that chooses neighbours, and robust prune. vamana/build.h describes the
+// parameter.
 #pragma once
 
 #include <cstdint>
@@ -176,9 +176,9 @@ __device__ __forceinline__ uint32_t compact(B& b, uint32_t from, uint32_t to,
   return left;
 }
 
-// Robust prune of the sorted candidates b.keys[0..count) of a node, whose ordinals are in b.ids: the nearest
-// candidate is kept and drops those that it occludes, and so on. Each pair that a node-by-node prune
-// compares is compared here, too, and no other. Returns the number of neighbours in b.kept. Ends with
+// Robust prune of the sorted candidates b.keys[0..count) of a node, whose ordinals are in b.ids: keeps the
+// nearest candidate, drops the candidates that it occludes, and goes on with the next. Compares the same
+// pairs as a prune node by node. Returns the number of neighbours in b.kept. Ends with
 // a barrier.
 template <class B>
 __device__ __forceinline__ uint32_t prune(B& b, uint32_t node, uint32_t count) {

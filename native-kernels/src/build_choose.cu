@@ -1,5 +1,5 @@
-// Chooses the neighbours of each node of a batch among those that its walk found and those that it has;
-// without walks, prunes the rows.
+// Chooses the neighbours of each node of a batch among the nodes that its walk found and its present
+// neighbours; without walks, prunes the rows.
 #include <cstdint>
 
 #include "build.cuh"

@@ -18,7 +18,7 @@ constexpr uint32_t kMaxTogether = WARPS * 32;
 // More new keys are reduced to the nearest before they are merged, where the list has no place for all.
 constexpr uint32_t kManyNew = 64;
 
-// How many more keys than the list holds may be left then.
+// Most keys beyond the capacity of the list that may be left then.
 constexpr uint32_t kFarSlack = 16;
 
 // Merges new keys, in any order, into the worklist, of which the nearest `capacity` stay. Keys that

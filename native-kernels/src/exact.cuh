@@ -99,8 +99,7 @@ __device__ __forceinline__ void accumulate_chunk(Sums& sums, bool euclidean, uin
   }
 }
 
-// What a lane's chunks add to the sums of up to kVectors rows. `query` is laid out by query_place for
-// FORMAT.
+// Sums of a lane's chunks of up to kVectors rows. `query` is laid out by query_place for FORMAT.
 template <uint32_t FORMAT, int LOADS>
 __device__ __forceinline__ void lane_sums(const Rows& rows, bool euclidean, const float* query,
                                           uint32_t padded,

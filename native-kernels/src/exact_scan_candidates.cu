@@ -1,4 +1,4 @@
-// What becomes of the candidates that products have let pass.
+// Narrows and finishes the candidates that the approximate products have kept.
 //
 // exact_narrow: a block a query, shared memory for `capacity` keys. Sorts the buffer, drops what
 // cannot be among the best k any more, and sets the threshold. exact_finish: a block of 256

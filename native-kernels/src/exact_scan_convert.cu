@@ -1,4 +1,4 @@
-// What products are made from. exact_facts joins the largest norm and the flags of all rows (of
+// Input of the products. exact_facts joins the largest norm and the flags of all rows (of
 // floats) into facts; exact_rows writes copies and biases of the candidates, exact_targets copies,
 // thresholds, counts and slacks of the queries, both up to whole tiles. Any number of blocks of
 // whole warps.
@@ -106,7 +106,7 @@ __device__ __forceinline__ void write_copy(const ExactScan& p, uint64_t target, 
   }
 }
 
-// What the components of a row are multiplied by.
+// Factor of the components of a row.
 __device__ __forceinline__ float factor_of(const ExactScan& p, float norm2) {
   return p.similarity == kCosine ? 1 / sqrtf(norm2) : p.scale;
 }

@@ -1,5 +1,5 @@
-// Approximate products of all queries with the candidates of a range of tiles; those that reach a
-// query's threshold are appended to its buffer, nothing else is written.
+// Approximate products of all queries with the candidates of a range of tiles. Appends
+// candidates that reach a query's threshold to its buffer, and writes nothing else.
 //
 // Launch: any number of blocks, kProductThreads threads, shared memory for kStages stages. Reads
 // targets, copies, thresholds and biases, which are there for whole tiles.

@@ -1,5 +1,5 @@
 // The nearest centroid of each sub-vector, the lowest ordinal of equal ones. Distances are added up
-// component by component without fused multiply-add, so that they are those of the CPU bit by bit.
+// component by component without fused multiply-add, so that they equal the CPU's bit by bit.
 //
 // Short sub-vectors follow the fused kernel of Hanak's thesis (section 4.2) for k = 1, turned
 // around: a thread keeps its rows in registers and the block's centroids pass by in shared memory.

@@ -115,7 +115,7 @@ __device__ __forceinline__ uint32_t draw_first(DrawShared& shared, uint32_t size
   return chosen;
 }
 
-// The first rows, or the first of those that have an error; returns how many, at most pool.
+// Takes the first rows, or the first rows that have an error. Returns their number, at most pool.
 __device__ __forceinline__ uint32_t collect(const KMeans& p, DrawShared& shared, uint32_t s,
                                             KMeansCandidate* candidates) {
   const float* errors = p.first != 0 ? nullptr : errors_of(p, s);

@@ -133,7 +133,7 @@ __device__ __forceinline__ void sum_part(const KMeans& p) {
 
 }  // namespace
 
-// How many rows of each chunk belong to each cluster, and the sum of their errors; a block a chunk.
+// Counts the rows of a chunk in each cluster, and sums up their errors. One block a chunk.
 extern "C" __global__ void __launch_bounds__(kThreads) kmeans_count(const __grid_constant__ KMeans p) {
   __shared__ uint32_t counts[kKMeansMaxCentroids];
   __shared__ double sums[kThreads];

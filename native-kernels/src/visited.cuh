@@ -82,7 +82,7 @@ __device__ __forceinline__ uint32_t visited_add_among_others(uint32_t* slots, ui
   return fresh;
 }
 
-// Adds nodes one after the other: first those that lanes have in ordinals[0], by lane, then the next.
+// Adds nodes one after the other: first ordinals[0] of all lanes, by lane, then ordinals[1], and so on.
 // So the result does not depend on which lane is first. Slower than visited_add, though lanes wait for
 // each other only where nodes share a bucket; for one warp, while no other adds.
 template <int COUNT>

@@ -182,8 +182,8 @@ __device__ __forceinline__ void merge_new_keys(Worklist& list, uint32_t capacity
   }
 }
 
-// How many new keys of a step merge_few takes at most: none of several parents, whose keys are rarely
-// that few, so that the attempt costs more than it saves.
+// Most new keys of a step that merge_few takes: 0 with several parents, whose keys are rarely so few that
+// the attempt saves more than it costs.
 __device__ __forceinline__ uint32_t most_few(uint32_t capacity, uint32_t parents) {
   return capacity <= 64 && parents == 1 ? 8 : 0;
 }

@@ -1,5 +1,5 @@
-// What the compiler has kernels call before each access of memory, since they are compiled with -fsanitize=thread. Of
-// that tool nothing else is used.
+// Functions that the compiler calls before each memory access of kernels, which are compiled with -fsanitize=thread.
+// Nothing else of that sanitizer is used.
 #include <cstddef>
 #include <cstdint>
 

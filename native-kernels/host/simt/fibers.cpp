@@ -25,7 +25,7 @@ VAMANA_SIMT_INDEX gridDim;
 extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
 
 #if defined(__x86_64__)
-// Keeps what a call has to preserve on the stack, and goes on with another one. swapcontext would make a system call.
+// Saves the registers that a call has to preserve, and switches to another stack. swapcontext would make a system call.
 asm(R"(
 .text
 .type vamana_simt_switch, @function

@@ -15,7 +15,8 @@ namespace vamana {
 
 namespace simt {
 
-// What had put accesses in order when a thread made one. Votes and shuffles do not: only __syncwarp orders memory.
+// The synchronizations that a thread had passed when it made an access. Votes and shuffles do not count: only
+// __syncwarp orders memory.
 struct Moment {
   uint32_t thread;    // of its block
   uint32_t barriers;  // of the block

@@ -1,5 +1,5 @@
-// What sources of kernels take from CUDA, for threads of a launch that one thread of the host runs in turns: each is a
-// fiber with a stack of its own. A warp's lanes wait for each other where they exchange values, a block's threads at
+// The parts of CUDA that kernels use, for threads that one thread of the host runs in turns: each is a fiber with a
+// stack of its own. A warp's lanes wait for each other where they exchange values, a block's threads at
 // barriers; whoever waits lets others run, which are chosen at random. So blocks make progress side by side, in an order
 // that a seed decides. Include it before any kernel.
 #pragma once
@@ -41,7 +41,7 @@ namespace vamana {
 
 namespace simt {
 
-// What lanes of a warp exchange at a time. Lanes that wait for different things are an error.
+// Kind of an exchange between the lanes of a warp. Lanes that wait for different kinds are an error.
 enum Exchange : uint32_t { kValues, kBallot, kSync };
 
 // Threads of a warp, and the 64-bit words that each hands in at most.
@@ -64,7 +64,7 @@ const uint64_t* bring(Exchange kind, const Value& own) {
   return exchange(kind, words, (sizeof own + 7) / 8);
 }
 
-// What a lane has brought.
+// Reads the value that a lane has handed in.
 template <typename Value>
 Value read(const uint64_t* brought, uint32_t lane) {
   Value value;

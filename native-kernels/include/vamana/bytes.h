@@ -1,12 +1,12 @@
-// Vectors of signed bytes: those of a segment, whose sums are integers, and copies of float vectors.
+// Vectors of signed bytes: a segment's own, whose sums are integers, and copies of float vectors.
 //
 // A copy of a vector x has one step t, and a component of it is center[d] + t * b[d]. So a component
 // that is far from all others costs its own vector resolution, and no other. What a walk compares is
 // made of q.b, which is a dot product of bytes too: the query is the sum of two vectors of bytes,
 // query_step * (256 * high + low). docs/internals/gpu-kernels.md tells what that is worth.
 //
-// The copies of a segment are whole if each has the step 1 and loses nothing, as those of pixels and of
-// SIFT descriptors do. Between such copies and a query that is as whole, squared distances are integers
+// The copies of a segment are whole if each has the step 1 and loses nothing, as with pixels and SIFT
+// descriptors. Between such copies and a query that is as whole, squared distances are integers
 // and exact, so that a walk needs no re-ranking.
 #pragma once
 
@@ -70,7 +70,7 @@ VAMANA_HD int32_t high_byte(int32_t steps) { return (steps + 128) >> 8; }
 
 VAMANA_HD int32_t low_byte(int32_t steps) { return steps - 256 * high_byte(steps); }
 
-// What a query adds to the sums of copies: distance or product = base + factor * (q.b * t) (+ norm2
+// Terms of a query that turn sums of copies into distances: distance or product = base + factor * (q.b * t) (+ norm2
 // of the copy for kEuclidean).
 struct ByteQuery {
   float base;
@@ -102,7 +102,7 @@ VAMANA_HD float copy_score(uint32_t similarity, Sums sums, ByteQuery query) {
   const float value = fmaf(query.factor, sums.first, query.base);
   switch (similarity) {
     case kEuclidean: {
-      // not fmaxf, which would turn what is no number into the nearest of all
+      // not fmaxf, which would turn NaN into the smallest distance
       const float distance = value + sums.second;
       return 1 / (1 + (distance < 0 ? 0 : distance));
     }

@@ -9,12 +9,11 @@
 
 namespace vamana {
 
-// What a lane found among some keys, in one word: how many are before a key in the lower half, how many are of its node in
-// the upper half.
+// Counts of a lane in one word: keys before a given key in the lower half, keys of its node in the upper half.
 VAMANA_HD uint32_t found_before(uint32_t found) { return found & 0xFFFFu; }
 VAMANA_HD uint32_t found_same(uint32_t found) { return found >> 16; }
 
-// What a lane found in sorted runs.
+// Counts of a lane in sorted runs.
 struct Counted {
   uint32_t before;
   bool repeated;  // an earlier run has the key
@@ -23,7 +22,7 @@ struct Counted {
 // Keys of a run, which one warp sorts; the last run may be shorter.
 constexpr uint32_t kRun = 32;
 
-// What stands for a dropped new key in a run: it is behind all keys of nodes, and no two are the same.
+// Replaces a dropped new key in a run. It sorts behind all keys of nodes, and no two are equal.
 VAMANA_HD uint64_t dropped_key(uint32_t index) { return (kNoKey >> 32 << 32) | (index << 1); }
 
 VAMANA_HD bool is_dropped(uint64_t key) { return key >= dropped_key(0); }
@@ -32,8 +31,8 @@ VAMANA_HD uint32_t run_length(uint32_t count, uint32_t run) {
   return count - run * kRun < kRun ? count - run * kRun : kRun;
 }
 
-// How many new keys go before a key in all runs but its own, and whether a run before its own has it. Worklist
-// entries have no run: theirs is the number of runs.
+// Counts the keys before a key in all runs but its own, and tells whether an earlier run has the key. Worklist
+// entries belong to no run: own_run is then the number of runs.
 VAMANA_HD Counted place_in_runs(const uint64_t* keys, uint32_t count, uint64_t key, uint32_t own_run) {
   Counted counted = {0, false};
 #if defined(__CUDA_ARCH__)
@@ -57,7 +56,7 @@ VAMANA_HD Counted place_in_runs(const uint64_t* keys, uint32_t count, uint64_t k
   return counted;
 }
 
-// Counts among keys in any order those that go before a key, marks ignored, and those of its node. kNoKey is of no node.
+// Counts, among keys in any order, keys before a key and keys of its node. Ignores marks. kNoKey has no node.
 VAMANA_HD uint32_t count_keys(const uint64_t* keys, uint32_t count, uint64_t key) {
   uint32_t found = 0;
 #if defined(__CUDA_ARCH__)

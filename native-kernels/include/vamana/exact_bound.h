@@ -1,6 +1,6 @@
 // Products in few bits, and by how much they may be off; docs/internals/exact-search.md derives the bounds.
 //
-// What is compared, larger is better: q.x - |x|^2 / 2 for kEuclidean, q.x/|x| for kCosine, q.x for
+// The compared value, larger is better: q.x - |x|^2 / 2 for kEuclidean, q.x/|x| for kCosine, q.x for
 // the others; q and x times ExactScan.scale in half precision.
 #pragma once
 

@@ -65,7 +65,7 @@ struct ExactMany {
   uint32_t reserved;
 };
 
-// What a block of exact_many_* does.
+// The work of a block of exact_many_*.
 struct ExactBlock {
   uint32_t scan;
   uint32_t part;   // of the scan
@@ -73,7 +73,7 @@ struct ExactBlock {
   uint32_t reserved;
 };
 
-// What products are made of.
+// Type of the factors and sums of products.
 enum ExactFormat : uint32_t {
   kExactHalf = 0,      // half precision, single precision sums
   kExactUnsigned = 1,  // bytes 0 to 255, 32-bit sums
@@ -85,7 +85,7 @@ struct ExactEntry {
   uint32_t candidate;
 };
 
-// What is known about all vectors of a launch.
+// Facts about all vectors of a launch.
 struct ExactFacts {
   uint32_t largest_norm;  // float_bits of the largest norm of a row
   uint32_t flags;         // RangeFlags
@@ -124,8 +124,8 @@ VAMANA_HD float exact_score(uint32_t order) {
   return order == kExactNan ? bits_float(0x7FC00000u) : unsortable(~order);
 }
 
-// What selection orders as hits are ordered: no score is below 0, those that are not a number go
-// behind all others, and what is no number here is no hit.
+// Key by which selection orders vectors as hits are ordered. No score is below 0. Hits whose score is
+// NaN get infinity, so they come last; excluded vectors get NaN, which is no hit.
 VAMANA_HD float exact_selected(uint32_t order) {
   return order == kExactExcluded ? bits_float(0x7FC00000u)
          : order == kExactNan    ? bits_float(0x7F800000u)
@@ -153,8 +153,8 @@ VAMANA_HD uint64_t exact_hit(const ExactScan& p, float key, uint32_t candidate) 
   return exact_key(order, exact_ordinal(p, candidate));
 }
 
-// Tiles in the order in which they are searched: spread over all rows, so that what is searched
-// first says something about the rest, however the rows are ordered.
+// Tiles in the order in which they are searched: spread over all rows, so that the first
+// tiles are a sample of the rest, however the rows are ordered.
 VAMANA_HD uint32_t exact_tile(const ExactScan& p, uint32_t index) {
   return static_cast<uint32_t>(static_cast<uint64_t>(index) * p.tile_step % p.tiles);
 }

@@ -23,7 +23,7 @@ constexpr uint32_t kKMeansShortPool = 2048;
 // Most centroids: their counters have to fit the shared memory of a block.
 constexpr uint32_t kKMeansMaxCentroids = 8192;
 
-// What is known about one subspace.
+// State of the training of one subspace.
 struct KMeansState {
   uint64_t random;  // state of the generator
   double before;    // error of the iteration before
@@ -64,7 +64,7 @@ struct KMeans {
   uint32_t pool;
   uint32_t part_capacity;
   uint32_t max_length;
-  uint32_t first;       // draw all centroids, not only those of empty clusters
+  uint32_t first;       // draw all centroids, not only centroids of empty clusters
   uint32_t step;        // kmeans_draw, kmeans_near: ordinal of a centroid
   uint32_t reserved;
 };

@@ -47,14 +47,14 @@ struct ListBatch {
   uint32_t padded;    // of the segment
   uint32_t kept;      // lists of an item that are known in order, 1 to kMaxBatchKept
   uint32_t room;      // candidates of an item in a wave that there is room for
-  uint32_t first;     // lists that items have searched before this wave, but for those that fell behind
-  uint32_t wave;      // lists of an item in this wave, at most kBatchWave; 0 for what is left of its nearest list
+  uint32_t first;     // lists that items have searched before this wave; items that fell behind have fewer
+  uint32_t wave;      // lists of an item in this wave, at most kBatchWave; 0: the rest of its nearest list
   uint32_t from;      // first item whose lists are put in order now
   uint32_t rows;      // items whose lists are put in order at a time
 };
 static_assert(sizeof(ListBatch) == 128, "ListBatch");
 
-// What is known of an item between steps.
+// State of an item between steps.
 struct BatchItem {
   Item item;            // a copy: the item's own is in host memory
   float limit;
@@ -138,7 +138,7 @@ VAMANA_HD uint32_t batch_octets(uint32_t lists) {
   return (lists + kMeasuredLists - 1) / kMeasuredLists * (kMeasuredLists / 8);
 }
 
-// Keys of an item: whole tiles of lists, those that are none at the end unused.
+// Number of keys of an item: whole tiles of lists; keys behind the last list are unused.
 VAMANA_HD uint32_t batch_keys(uint32_t lists) { return 8 * batch_octets(lists); }
 
 VAMANA_HD uint64_t batch_part(uint64_t* at, uint64_t bytes) {
@@ -214,8 +214,8 @@ constexpr uint32_t kBatchMeasureBytes =
 constexpr uint32_t kBatchKeepBytes = 64 + kBatchNear * 8;
 constexpr uint32_t kBatchScanBytes = 2 * 32 * 4;
 
-// Where a component's number is among those of its 32: what a lane multiplies lies together. Lane t of a group
-// of four has the components t, t + 8, t + 16, t + 24 and those four further.
+// Place of a component among 32 numbers, so that the numbers of a lane lie together. Lane t of a group of four
+// multiplies the components t, t + 8, t + 16, t + 24, and the components four further.
 VAMANA_HD uint32_t number_place(uint32_t component) {
   const uint32_t t = component % 8;
   return (2 * (t % 4) + t / 4) * 4 + component / 8;

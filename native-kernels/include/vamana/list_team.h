@@ -1,5 +1,5 @@
-// What the blocks of a team, which search inverted lists for one item together, tell each other through device
-// memory. docs/internals/ivf-gpu.md has the design.
+// Messages in device memory between the blocks of a team, which search inverted lists for one item together.
+// docs/internals/ivf-gpu.md has the design.
 #pragma once
 
 #include <cstddef>
@@ -25,7 +25,7 @@ enum WaveWord : uint32_t {
 // With this bit in the shape, the only part has all further entries of its list.
 constexpr uint32_t kWaveToEnd = 1u << 24;
 
-// What was found in a piece, in 32 bits: place of its first candidate | candidates << 11, and flags.
+// Result of a piece, in 32 bits: place of its first candidate | candidates << 11, and flags.
 constexpr uint32_t kFoundBits = 11;
 constexpr uint32_t kFoundMask = (1u << kFoundBits) - 1;
 constexpr uint32_t kFoundMore = 1u << 30;     // more candidates than there was room for: none are kept
@@ -36,7 +36,7 @@ struct ListTeam {
   uint64_t published[64];  // words of a wave, each with the wave's number as the upper half
   uint64_t found[kTeamWave];  // what was found in each piece, with the wave's number as the upper half
   uint32_t claimed;        // parts of the centroids that a block measures or has measured
-  uint32_t measured;       // those that have been measured
+  uint32_t measured;       // parts that have been measured
   uint32_t arrived;        // blocks that have begun; the first one leads
   uint32_t left;           // blocks that have ended
   uint32_t reserved[28];

@@ -42,7 +42,7 @@ enum ListCodes : uint32_t {
   kListTableGlobal = 2,  // the same, a table of floats in the block's scratch
 };
 
-// What the file says of a list.
+// Facts about a list, from the file.
 struct ListFacts {
   uint32_t count;   // vectors
   float radius;     // root of their mean squared distance to the centroid
@@ -70,8 +70,8 @@ struct Lists {
   uint32_t tail_bytes;  // the same; 0 if entries have none
 };
 
-// Parameter of the kernels that search lists, by value. Items are those of walks: the beam is the number of
-// hits whose distances decide when a search ends, entry points and parents are not looked at.
+// Parameter of the kernels that search lists, by value. Items are the same as for walks. The beam is the
+// number of hits whose distances decide when a search ends; entry points and parents are ignored.
 struct ListSearch {
   uint64_t items;           // as Walk.items
   uint64_t counter;         // as Walk.counter
@@ -101,7 +101,7 @@ VAMANA_HD uint64_t item_address(const ListSearch& search, uint32_t item) {
 constexpr float kListMargin = 1.9f;
 // Standard deviations by which vectors are taken to be nearer than their centroid.
 constexpr float kListReach = 2.0f;
-// What the rounding of a query adds, relative to the error of a code of one bit.
+// Error that the rounding of a query adds, relative to the error of a code of one bit.
 constexpr float kListRounding = 1.25f / 0.75f;
 // For rounding, of the constant parts of an estimate.
 constexpr float kListSlack = 1e-5f;
@@ -157,7 +157,7 @@ VAMANA_HD uint32_t list_key(const Lists& lists, const ListFacts& facts, float sq
                           : sortable(list_optimistic(lists, facts, squares, query_norm2, root));
 }
 
-// What a component of a residual is as a whole number of so many bits.
+// Scale that turns components of a residual into whole numbers of so many bits.
 struct ListStep {
   float step;
   float scale;
@@ -251,7 +251,7 @@ VAMANA_HD ListEstimate list_refined(float base, float step, int32_t sum, float l
                         kListSlack * (magnitude(base) + magnitude(constant))};
 }
 
-// Lists that are always searched, and those of a window that the rate leaves out.
+// Number of lists that are always searched, and number of lists of a window that the rate leaves out.
 constexpr uint32_t kListProbes = 4;
 constexpr uint32_t kListUnrated = 3;
 

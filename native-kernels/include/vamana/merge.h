@@ -19,7 +19,7 @@ VAMANA_HD uint32_t highest_bit(uint32_t number) {
 #endif
 }
 
-// How many worklist entries are smaller than a new key, marks ignored.
+// Counts the worklist entries that are smaller than a new key. Ignores marks.
 VAMANA_HD uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t key) {
   uint32_t rank = 0;
   // lanes take the same number of steps
@@ -31,7 +31,7 @@ VAMANA_HD uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t ke
   return rank;
 }
 
-// How many new keys go before the worklist entry at an index: those whose rank is at most it.
+// Counts the new keys that go before the worklist entry at an index: their rank is at most the index.
 VAMANA_HD uint32_t shift_of(const uint32_t* ranks, uint32_t count, uint32_t index) {
   uint32_t low = 0;
   while (count > 0) {

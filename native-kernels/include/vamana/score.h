@@ -9,8 +9,8 @@
 
 namespace vamana {
 
-// Sums over the components of a query q and a vector x of floats. Those of bytes are two integers, as
-// bits: q.x and |x|^2; those of copies in bytes are what copy_sums makes of them (vamana/bytes.h).
+// Sums over the components of a query q and a vector x of floats. Sums of bytes are two integers, as
+// bits: q.x and |x|^2; copy_sums (vamana/bytes.h) converts the sums of copies in bytes.
 struct Sums {
   float first;   // |q - x|^2 for kEuclidean, otherwise q.x
   float second;  // |x|^2, used by kCosine

@@ -1,4 +1,4 @@
-// What the host hands to kernels. Little endian, natural alignment, no padding that is not named.
+// Structs that the host passes to kernels. Little endian, natural alignment, no unnamed padding.
 // The Java side writes the same bytes (package dev.vamana.cuda.kernel); tests compare offsets and
 // sizes through the host library.
 #pragma once
@@ -91,7 +91,7 @@ struct Result {
   uint32_t iterations;  // steps of the walk
 };
 
-// What the table or vectors of a walk are; one kernel each.
+// Type of the table or vectors of a walk; one kernel each.
 enum Policy : uint32_t {
   kExactFloat32 = 0,
   kExactFloat16 = 1,
@@ -125,7 +125,7 @@ enum WalkFlags : uint32_t {
   kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 
-// Address of an item of a launch, from Walk.items and Walk.flags or those of another launch.
+// Address of an item of a launch, from the launch's `items` and `flags`.
 VAMANA_HD uint64_t item_address(uint64_t items, uint32_t flags, uint32_t item) {
   return (flags & kSideBySide) != 0 ? items + uint64_t{item} * sizeof(Item)
                                     : host_word(reinterpret_cast<const uint64_t*>(items) + item);

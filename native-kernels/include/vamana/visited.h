@@ -25,7 +25,7 @@ VAMANA_HD uint32_t visited_bucket(uint32_t ordinal, uint32_t slots) {
 // A visit limit that ends no walk.
 constexpr uint32_t kUnlimited = 0xFFFFFFFFu;
 
-// What a slot holds of a node; 0 is an empty slot.
+// Value of a node's slot; 0 is an empty slot.
 VAMANA_HD uint32_t visited_mark(uint32_t ordinal) { return ordinal + 1; }
 
 // Where in its bucket a node goes: kBucket if it is there, otherwise the first empty slot, or in a

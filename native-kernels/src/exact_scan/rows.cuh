@@ -13,7 +13,7 @@ namespace vamana {
 
 constexpr uint32_t kRowLanes = 8;
 
-// What sums are: integers of bytes, which are exact.
+// Type of sums; sums of bytes are integers, which are exact.
 template <bool BYTES>
 struct RowSum {
   using Number = float;

@@ -1,5 +1,5 @@
 // Estimates of the entries of a list for all items that search it: the bits of 16 entries times the residuals'
-// numbers of 8 items, by tensor cores. The sums of integers are those that counting bits gives.
+// numbers of 8 items, by tensor cores. The sums are integers, the same as by counting bits.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ __device__ __forceinline__ BatchTest batch_test(const BatchPair& pair) {
           pair.heads.margin};
 }
 
-// What a block works on.
+// The work of a block.
 struct BatchUnit {
   uint32_t list;
   uint32_t from;   // entries from..to-1
@@ -80,7 +80,7 @@ __device__ __forceinline__ BatchUnit batch_unit(const BatchMemory& memory, const
           memory.starts[low] + tile, pairs - tile < kBatchTile ? pairs - tile : kBatchTile};
 }
 
-// What a warp looks at: of the entries of a unit 32, and 32 of every 128 further.
+// Entries of a warp: 32 of every 128 entries of a unit.
 struct BatchScan {
   uint64_t address;  // of the list
   uint32_t places;

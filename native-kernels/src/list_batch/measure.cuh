@@ -33,7 +33,7 @@ __device__ __forceinline__ uint32_t measured_place(uint32_t list) {
   return list / kOwnLists * kOwnLists + list % 8 / 2 * 8 + list % kOwnLists / 8 * 2 + list % 2;
 }
 
-// What a block reads for a tile.
+// Input of a block for a tile.
 struct MeasureRows {
   const uint16_t* items;   // halves of items batch.from and further
   const BatchItem* known;
@@ -100,7 +100,7 @@ __device__ __forceinline__ void add_products(float (&sums)[kItemTiles][kListTile
   }
 }
 
-// What keys need of a list, in shared memory.
+// Facts about a list that its keys need, in shared memory.
 struct MeasuredList {
   ListFacts facts;
   float norm2;     // of the centroid less the first one
@@ -115,7 +115,7 @@ static_assert((kMeasuredLists + kMeasuredLists / 8) * sizeof(MeasuredList) <= kB
 // at once, are in different banks.
 __device__ __forceinline__ uint32_t list_place(uint32_t list) { return list + list / 8; }
 
-// What keys need of the lists of a tile; those behind the last one are empty.
+// Loads the facts of the lists of a tile. Places behind the last list are empty.
 __device__ __forceinline__ void load_lists(const MeasureRows& rows, const Lists& lists, uint32_t first,
                                            MeasuredList* target) {
   if (threadIdx.x < kMeasuredLists) {

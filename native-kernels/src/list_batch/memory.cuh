@@ -74,7 +74,7 @@ __device__ __forceinline__ void leave_to_rest(const ListBatch& batch, const Batc
   memory.items[item].ended = 1;
 }
 
-// Whether this wave is of what is left of the items' nearest lists.
+// Whether this wave searches the rest of the items' nearest lists.
 __device__ __forceinline__ bool wave_of_pieces(const ListBatch& batch) { return batch.wave == 0; }
 
 // Lists of an item in this wave, from `probed` on; 0 if it takes no part.

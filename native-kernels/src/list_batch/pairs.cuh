@@ -112,7 +112,7 @@ __device__ __forceinline__ void scan_batch(const ListBatch& batch, uint8_t* shar
   }
 }
 
-// Puts the pairs of an item to those of their lists, with their residuals in whole numbers; a warp a pair.
+// Adds the pairs of an item to the pairs of their lists, with residuals in whole numbers. One warp a pair.
 __device__ __forceinline__ void place_pairs(const ListBatch& batch, const BatchMemory& memory,
                                             const Lists& lists, uint32_t item) {
   const BatchItem& known = memory.items[item];

@@ -11,13 +11,13 @@
 
 namespace vamana {
 
-// What the warp knows of the nearest vectors so far.
+// The warp's state of the nearest vectors so far.
 struct Replay {
   uint64_t own;      // with a width of up to 32: the entry of this lane, or kNoKey
   uint64_t worst;    // the last of them if there are enough, else kNoKey
   uint32_t visited;
   uint32_t hits;
-  uint32_t ruled;    // lists for which `window` and `late` of lane 0 are; those of other lanes are for as many more
+  uint32_t ruled;    // lists for which `window` and `late` of lane 0 hold; lane n's hold for n more lists
   uint32_t window;
   uint32_t late;
 };
@@ -122,9 +122,9 @@ __device__ __forceinline__ void take_keys(S& s, Replay& replay, uint32_t count) 
   __syncwarp();
 }
 
-// Takes the scores of a piece's candidates at positions from..end-1, as score_candidates would: 16 at a time of
-// those that the limit leaves open. Of these only keys below the last of the nearest change anything, which are few
-// or none, so others are counted only.
+// Takes the scores of a piece's candidates at positions from..end-1, as score_candidates would: 16 candidates
+// at a time that the limit leaves open. Only keys below the last of the nearest change the result. They are few, so
+// all others are counted only.
 template <class S>
 __device__ __forceinline__ void replay_piece(S& s, Replay& replay, uint32_t from, uint32_t end) {
   uint32_t taken = 0;    // of the 16

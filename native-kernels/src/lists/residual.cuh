@@ -29,7 +29,7 @@ __device__ __forceinline__ int32_t split_residual(uint32_t padded, uint32_t firs
   return static_cast<int32_t>(warp_sum(static_cast<uint32_t>(sum)));
 }
 
-// What a list is to estimates by product quantization.
+// Terms of a list in estimates by product quantization.
 __device__ __forceinline__ ListHeads quantized_heads(const Lists& lists, float squares,
                                                      float query_norm2, float norm2) {
   return {list_base(lists.estimates, squares, query_norm2, norm2), 0, 0,

@@ -28,7 +28,7 @@ struct Piece {
   uint32_t to;
 };
 
-// What a block's pieces had.
+// Result of a block's pieces.
 struct Share {
   uint32_t pieces;
   uint32_t count;  // candidates with exact scores

@@ -1,4 +1,4 @@
-// What a block that searches lists knows, and where its shared memory is.
+// State of a block that searches lists, and the layout of its shared memory.
 #pragma once
 
 #include <cstdint>
@@ -64,7 +64,7 @@ static_assert(sizeof(ListControl) <= kListControlBytes, "ListControl");
 // How far the first block is with a wave.
 enum WaveState : uint32_t { kWaveOn = 0, kWaveEnded = 1, kSearchEnded = 2 };
 
-// What a block knows of waves. Only the first block of a team uses what is below `member`.
+// A block's state of waves. Only the first block of a team uses the fields below `member`.
 struct WaveControl {
   uint32_t words[kWaveWords];  // the wave
   uint32_t tag;                // its number, counted by what was published
@@ -90,7 +90,7 @@ struct WaveControl {
 };
 static_assert(sizeof(WaveControl) <= kWaveControlBytes, "WaveControl");
 
-// What the kernels of some codes store of an entry of the query's table.
+// Type of an entry of the query's table.
 template <uint32_t CODES>
 struct ListEntryOf {
   using Type = float;
@@ -104,7 +104,7 @@ struct ListEntryOf<kListTable> {
 template <uint32_t CODES>
 using ListTableEntry = typename ListEntryOf<CODES>::Type;
 
-// A field of the state: a register, or what the reference is to.
+// A field of the state: a register, or a reference to shared memory.
 template <class Field, bool SHARED>
 struct KeptField {
   using Type = Field;

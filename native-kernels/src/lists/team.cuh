@@ -222,7 +222,7 @@ __device__ __noinline__ void await_wave(const ListSearch& search) {
   }
 }
 
-// Leaves what a block has found where the first one finds it. Begins behind a barrier and ends with one.
+// Writes the result of a block where the team's first block reads it. Begins behind a barrier and ends with a barrier.
 template <class S>
 __device__ __noinline__ void report_share(const ListSearch& search, Share share, bool exported) {
   S s(search, block_memory());

@@ -149,8 +149,8 @@ struct JoinedRow {
   uint32_t pairs;
 };
 
-// Adds a block's pairs to those of its row. Whether this block is the last one; *total is then the
-// number of pairs, all of which may be read, and the counters are ready for the next launch.
+// Adds a block's pairs to the pairs of its row. Returns whether this block is the last; *total is then the
+// number of pairs, all pairs may be read, and the counters are ready for the next launch.
 template <int B>
 __device__ __forceinline__ bool join_row(JoinedRow* joined, uint32_t partitions, const Pair* list,
                                          uint32_t count, Pair* pairs, uint32_t* total) {

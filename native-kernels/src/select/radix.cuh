@@ -1,6 +1,6 @@
 // Radix Select (thesis of Hanak, section 3.7.2): the k-th smallest pair of a sequence by digits, most
-// significant first. Digits are those of the key's sortable bits and then of the id, so that there are
-// no ties and any input ends after six passes.
+// significant first. Digits come from the key's sortable bits and then from the id, so there are
+// no ties, and any input ends after six passes.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@ namespace select {
 constexpr int kDigitBits = 11;
 constexpr uint32_t kDigits = 1u << kDigitBits;
 
-// What a block finds the k-th with: shared memory.
+// Shared memory in which a block finds the k-th pair.
 template <int B>
 struct RadixShared {
   uint32_t histogram[kDigits];

@@ -41,7 +41,7 @@ __device__ __forceinline__ void choose_splitters(const Select& p, Pair* list) {
   }
 }
 
-// Gives the warp places behind a counter, and each of its threads those of its lanes before.
+// Reserves places behind a counter for a warp. Each thread's places follow the places of lower lanes.
 struct WarpPlaces {
   uint32_t next;
 

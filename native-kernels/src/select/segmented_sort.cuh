@@ -44,7 +44,7 @@ __device__ __forceinline__ void sort_tile(const Select& p, Pair* list) {
   }
 }
 
-// How many of the first diagonal pairs of a merge come from the first of two runs.
+// Counts the first `diagonal` pairs of a merge that come from the first of two runs.
 __device__ __forceinline__ uint32_t taken_from_first(const Pair* first, uint32_t first_count,
                                                      const Pair* second, uint32_t second_count,
                                                      uint32_t diagonal) {

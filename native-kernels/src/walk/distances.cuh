@@ -61,7 +61,7 @@ __device__ __forceinline__ float byte_score_of(const Segment& segment, Sums sums
                     __float_as_int(sums.second), __float_as_int(query_norm2));
 }
 
-// What keys are ordered by; `raw` if the sums are of raw vectors, for re-ranking.
+// The distance by which keys are ordered; `raw` if the sums are of raw vectors, for re-ranking.
 template <class W>
 __device__ __forceinline__ float distance_of(const W& w, bool raw, Sums sums) {
   const Segment& segment = w.control.segment;
@@ -141,8 +141,8 @@ struct KeepNearKeys {
   }
 };
 
-// Turns the sums of the ids in w.ids into keys, in place, and drops those that the list would not
-// take; by one warp, 32 at a time.
+// Turns the sums of the ids in w.ids into keys, in place, and drops keys that the list would not take.
+// By one warp, 32 at a time.
 template <class W>
 __device__ __forceinline__ uint32_t make_keys(W& w, uint32_t count, uint32_t capacity,
                                               const Worklist& list, bool raw) {

@@ -11,8 +11,8 @@
 #define VAMANA_EXACT_WARPS 16
 #endif
 
-// What a multiprocessor has room for at once, which bounds registers: blocks of one warp, and warps in
-// blocks of two, four and eight.
+// Resident blocks of one warp, and resident warps in blocks of two, four and eight, of a multiprocessor.
+// They bound the registers of a thread.
 #define VAMANA_WALK(name, policy, blocks, warps)                       \
   extern "C" __global__ void __launch_bounds__(32, blocks)            \
       walk_##name##_w1(const __grid_constant__ vamana::Walk walk) {        \

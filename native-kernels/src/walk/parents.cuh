@@ -84,7 +84,7 @@ __device__ __forceinline__ bool list_has(const W& w, uint64_t key) {
 
 // The key that will be expanded next when the new keys, of which there are some, have been merged: the
 // nearest of them and `open`, the nearest unexpanded entry. A node that was expanded and then forgotten
-// may be among them again, and is none.
+// may be among the new keys again, and does not count.
 template <class W>
 __device__ __forceinline__ uint64_t nearest_of(const W& w, uint32_t kept, uint64_t open) {
   uint64_t best = nearest_new(w, kept, 0);

@@ -47,7 +47,7 @@ __device__ __forceinline__ bool take_item(W& w) {
   return true;
 }
 
-// The query as bytes: its own, or those that stand for it less the center of the segment's copies.
+// The query as bytes: its own bytes, or bytes of the query minus the center of the segment's copies.
 template <class W>
 __device__ __forceinline__ void load_bytes(W& w) {
   const Segment& segment = w.control.segment;

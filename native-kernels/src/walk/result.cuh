@@ -1,4 +1,4 @@
-// What an item's walk leaves to the host.
+// The result of an item's walk, for the host.
 #pragma once
 
 #include <cstdint>

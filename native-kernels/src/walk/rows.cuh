@@ -9,8 +9,8 @@
 
 namespace vamana {
 
-// What of p tells the warp that appends the p-th row of a step: where a visit limit may end walks, one
-// warp appends all rows, in their order.
+// Bits of p that choose the warp which appends the p-th row of a step. Where a visit limit may end walks,
+// one warp appends all rows, in their order.
 template <class W>
 __device__ __forceinline__ uint32_t row_mask(const W& w) {
   static_assert((W::kWarps & (W::kWarps - 1)) == 0, "a mask takes the place of a division");
@@ -163,7 +163,7 @@ __device__ __forceinline__ uint32_t load_half_row(const W& w, uint32_t ordinal, 
              : kUnusedSlot;
 }
 
-// The row of the p-th parent, of which one may have been requested before.
+// The row of the p-th parent; one parent's row may have been requested before.
 template <class W>
 __device__ __forceinline__ uint4 parent_row(const W& w, uint32_t p, uint4 requested,
                                             uint32_t requested_of) {

@@ -1,4 +1,4 @@
-// What a block that walks knows, and where its shared memory is.
+// State of a block that walks, and the layout of its shared memory.
 #pragma once
 
 #include <cstdint>

@@ -12,8 +12,8 @@
 
 namespace vamana {
 
-// How many of so many nodes get distances within the visit limit; the walk is not complete if that
-// leaves some out.
+// Number of nodes, of `count`, that get distances within the visit limit. The walk is not complete if
+// the limit leaves nodes out.
 template <class W>
 __device__ __forceinline__ uint32_t allow(W& w, uint32_t count) {
   uint32_t allowed = w.control.item.visit_limit - w.visited_count;

@@ -1,5 +1,5 @@
-// What k-selection orders: a float key and a 32-bit id, as one 64-bit number. By key, NaN last; of
-// equal keys the lower id goes first. Ids use all 32 bits, unlike those of worklist keys.
+// A pair that k-selection orders: a float key and a 32-bit id in one 64-bit number. Pairs are ordered by
+// key, NaN last; of equal keys the lower id goes first. Ids use all 32 bits, unlike ids of worklist keys.
 #pragma once
 
 #include <cstdint>

@@ -16,7 +16,7 @@ struct Select {
   uint64_t keys;      // rows of stride floats, the first n of which count; 16-byte aligned
   uint64_t out_keys;  // rows of k floats
   uint64_t out_ids;   // rows of k uint32
-  uint64_t scratch;   // what the kernel needs, see below; 256-byte aligned
+  uint64_t scratch;   // scratch of the kernel, see below; 256-byte aligned
   uint32_t rows;
   uint32_t n;           // 1 to kMaxColumns
   uint32_t stride;      // a multiple of 4
@@ -34,7 +34,7 @@ static_assert(sizeof(Select) == 72, "Select");
 constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
 constexpr uint32_t kMaxShortK = 2048;    // of select_bits_*
 
-// How many columns each of the partitions of a row has: a multiple of 4, the last may have less.
+// Columns of each partition of a row: a multiple of 4; the last partition may have fewer.
 VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {
   const uint32_t each = (n + partitions - 1) / partitions;
   return (each + 3) & ~3u;
