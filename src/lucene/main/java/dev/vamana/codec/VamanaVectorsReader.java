@@ -83,24 +83,7 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
               check(state, RAW_EXTENSION, openedChecked),
               check(state, VamanaVectorsFormat.GRAPH_EXTENSION, openedChecked),
               check(state, VamanaVectorsFormat.QUANTIZATION_EXTENSION, openedChecked));
-      // state.directory may be a compound file
-      Directory directory = FilterDirectory.unwrap(state.segmentInfo.dir);
-      for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
-        FieldInfo info = entry.getKey();
-        String name = "segment " + state.segmentInfo.name + " field " + info.name;
-        fields.put(
-            info.number,
-            new SegmentField(
-                name,
-                directory,
-                info.name,
-                entry.getValue(),
-                state.segmentInfo.maxDoc(),
-                openedRaw,
-                openedGraph,
-                openedQuantization,
-                checks));
-      }
+      addFields(metadata, state, openedRaw, openedGraph, openedQuantization, checks);
       for (SegmentField field : fields.values()) {
         // before the call, which may fail when the executor knows the field already
         told.add(field);
@@ -119,6 +102,33 @@ final class VamanaVectorsReader extends KnnVectorsReader implements SegmentViews
     this.quantization = openedQuantization;
     this.checked = openedChecked;
     this.files = opened;
+  }
+
+  private void addFields(
+      Map<FieldInfo, FieldMetadata> metadata,
+      SegmentReadState state,
+      FlatVectorsReader rawVectors,
+      IndexInput graphs,
+      IndexInput codes,
+      FileChecks checks)
+      throws IOException {
+    // state.directory may be a compound file
+    Directory directory = FilterDirectory.unwrap(state.segmentInfo.dir);
+    for (Map.Entry<FieldInfo, FieldMetadata> entry : metadata.entrySet()) {
+      FieldInfo info = entry.getKey();
+      fields.put(
+          info.number,
+          new SegmentField(
+              "segment " + state.segmentInfo.name + " field " + info.name,
+              directory,
+              info.name,
+              entry.getValue(),
+              state.segmentInfo.maxDoc(),
+              rawVectors,
+              graphs,
+              codes,
+              checks));
+    }
   }
 
   /** Closing one tells the executor that it must not read a field any more. */

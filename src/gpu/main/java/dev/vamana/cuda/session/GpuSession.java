@@ -103,15 +103,7 @@ public final class GpuSession {
     WalkLane opened = null;
     try {
       driver.bind();
-      memory =
-          new Residency(
-              driver,
-              options.residency(),
-              uploads,
-              uploads::shutdown,
-              counters.uploads(onLost),
-              counters.residency,
-              System::nanoTime);
+      memory = residency(driver, options, uploads, counters, onLost);
       residency = memory;
       opened =
           WalkLane.open(
@@ -150,6 +142,22 @@ public final class GpuSession {
       Cleanup.after(e, driver::close);
       throw e;
     }
+  }
+
+  private static Residency residency(
+      CudaDriver driver,
+      GpuOptions options,
+      ExecutorService uploads,
+      ExecutorCounters counters,
+      Consumer<GpuException> onLost) {
+    return new Residency(
+        driver,
+        options.residency(),
+        uploads,
+        uploads::shutdown,
+        counters.uploads(onLost),
+        counters.residency,
+        System::nanoTime);
   }
 
   /** Whether the context has not been reported lost. */
