@@ -24,7 +24,7 @@ import org.junit.After;
 import org.junit.Test;
 
 /**
- * A cluster of three nodes of which one has two simulated GPUs, and an index with replicas.
+ * A cluster of three nodes, one with two simulated GPUs, and an index with replicas.
  * Standard and batched searches go on while a node is killed and while the others restart. None
  * fails.
  *

@@ -255,7 +255,8 @@ final class LaunchSlot {
   }
 
   /**
-   * Returns what the items have in common if they could be searched together: all of one segment,
+   * Returns the common properties of the items if they can be searched together: all of one
+   * segment,
    * whose codes have one bit, without filters. Otherwise null.
    */
   private ListBatches.Items alike(ListSearchShape shape, ChunkSizes sizes) {

@@ -31,7 +31,8 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for those of the
+ * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for the device's
+ * items, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  *
  * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
@@ -380,7 +381,7 @@ public final class DeviceCall {
     }
   }
 
-  /** Reads what the device has written of the chunks that will end next. */
+  /** Reads the results that the device has written of the chunks that will end next. */
   private void readWritten() {
     int chunks = 0;
     for (ChunkReading reading : walks.values()) {
