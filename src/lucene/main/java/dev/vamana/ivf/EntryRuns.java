@@ -10,9 +10,9 @@ import org.apache.lucene.store.IndexOutput;
 
 /**
  * Writes the entries of all lists. While the calling thread writes a run of entries, the other
- * Writes the entries of all lists. While the calling thread writes a run of entries, the other
  * threads make the entries of the next run. Only the calling thread writes, because Lucene slows
  * merges down in the thread that merges.
+ */
 final class EntryRuns {
 
   /** Bytes of a run, unless one group of places takes more. Two runs are in memory. */

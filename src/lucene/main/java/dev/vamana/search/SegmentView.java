@@ -34,8 +34,7 @@ public interface SegmentView {
 
   /**
    * Returns the family of the segments that the same queries search, compared by {@code equals}:
-   * the
-   * directory of the index (in Elasticsearch, the shard) and the field.
+   * the directory of the index (in Elasticsearch, the shard) and the field.
    */
   default Object family() {
     return this;

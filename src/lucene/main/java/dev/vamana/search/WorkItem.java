@@ -16,8 +16,7 @@ public record WorkItem(Terms terms, QueryVector query) {
 
   /**
    * Common terms of items that differ only in their query. Items of equal terms can be planned
-   * alike;
-   * they may be cancelled by different suppliers and start from different entry points.
+   * alike; they may be cancelled by different suppliers and start from different entry points.
    *
    * @param segment the segment to search
    * @param k most hits, at least 1

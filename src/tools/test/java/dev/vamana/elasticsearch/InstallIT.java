@@ -23,8 +23,7 @@ import org.junit.Test;
 
 /**
  * Checks of a zip by {@code elasticsearch-plugin install}, through the classes of the server that
- * it
- * calls; the command itself is in the distribution only.
+ * it calls; the command itself is in the distribution only.
  */
 public class InstallIT {
 

@@ -16,8 +16,7 @@ public record BatchOptions(int maxBatch, long lingerNanos, boolean segmentsAhead
 
   /**
    * Most items of a launch that searches inverted lists for all of its items together, as a
-   * multiple
-   * of {@code maxBatch}, up to {@value #MAX_BATCH}: more items read a list fewer times.
+   * multiple of {@code maxBatch}, up to {@value #MAX_BATCH}: more items read a list fewer times.
    */
   public static final int TOGETHER = 4;
 

@@ -33,7 +33,6 @@ import org.apache.lucene.store.AlreadyClosedException;
 /**
  * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for the device's
  * items, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
- * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  *
  * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
  * long: a lost session can be replaced meanwhile. If it is gone when the call comes back, the CPU
