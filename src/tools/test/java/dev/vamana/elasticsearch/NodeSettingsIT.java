@@ -24,9 +24,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/**
- * Each value of {@code vamana.gpu.enabled} on a node without a GPU, entitlements on.
- */
+/** Each value of {@code vamana.gpu.enabled} on a node without a GPU, entitlements on. */
 public class NodeSettingsIT {
   private static final String SEARCHED_ON_THE_CPU = "vectors are searched on the CPU";
 

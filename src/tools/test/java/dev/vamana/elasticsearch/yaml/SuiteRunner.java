@@ -151,8 +151,8 @@ public final class SuiteRunner {
   }
 
   /**
-   * Value at a path such as {@code hits.hits.0._id} of the last answer, or null where an object
-   * on the way lacks the key. A dot of a key is written {@code \.}; a part may name a kept value;
+   * Value at a path such as {@code hits.hits.0._id} of the last answer, or null where an object on
+   * the way lacks the key. A dot of a key is written {@code \.}; a part may name a kept value;
    * {@code _arbitrary_key_} is the first key of an object.
    */
   private Object value(String path) {
