@@ -232,8 +232,8 @@ public final class GpuExecutor implements SearchExecutor {
   }
 
   /**
-   * Answers the first {@code wanted} items, and of the other items those that the device can
-   * answer. The result of an item that was left alone is null.
+   * Answers the first {@code wanted} items, and each of the other items if the device can answer
+   * it. The result of an item that was left alone is null.
    *
    * @param call all items of the call, by whose number plans are chosen
    * @param leftAlone called when it is known that all items but the first {@code wanted} are left

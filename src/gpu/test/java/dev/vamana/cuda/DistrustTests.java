@@ -443,7 +443,7 @@ public class DistrustTests extends GpuTestCase {
     return reversed;
   }
 
-  /** What fails without taking the context along is followed by a self-test. */
+  /** A failure that leaves the context usable is followed by a self-test. */
   public void testAfterAFailure() throws Exception {
     FaultyDriver driver = new FaultyDriver(driver());
     try (TestIndex index = TestIndex.any(300, 1);

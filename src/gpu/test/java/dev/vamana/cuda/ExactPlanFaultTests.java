@@ -193,7 +193,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
     }
   }
 
-  /** What fails on the host is one batch's failure, and nothing of the device is given up. */
+  /** An error on the host fails one batch, and the device goes on. */
   public void testFailuresOfTheHost() throws IOException {
     try (TestIndex index = TestIndex.any(600, 1);
         GpuExecutor executor = open(() -> device())) {
@@ -235,7 +235,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
     }
   }
 
-  /** What happens while the device is busy with an exact search. */
+  /** An executor whose device is busy with an exact search, and threads that search. */
   private final class Busy implements AutoCloseable {
     final BlockedKernels blocked = blocked();
     final ExecutorService pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("search"));
@@ -288,7 +288,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
       busy.blocked.letGo();
       List<WorkItem> items = busy.alike(2, () -> false);
       assertSame(scanned(items), busy.executor.search(items), 0.9);
-      // those that were given up before they began were left out
+      // the queued scan was left out, since it was given up before it began
       assertEquals(2, busy.executor.statistics().counter("plan_batches", "scan"));
     }
   }
@@ -333,7 +333,7 @@ public class ExactPlanFaultTests extends PlanTestCase {
     }
   }
 
-  /** What queues while the device is busy, and wants the same, is one batch. */
+  /** Similar requests that queue while the device is busy are one batch. */
   public void testQueueWhileBusyIsOneBatch() throws Exception {
     try (Busy busy = new Busy()) {
       List<Future<List<WorkResult>>> futures = new ArrayList<>();

@@ -366,7 +366,7 @@ public class ExactPlanTests extends PlanTestCase {
     }
   }
 
-  /** What waits was predicted with its own wait; others wait for its work alone. */
+  /** A waiting scan's prediction included its own wait; later scans add only its work. */
   public void testWaitsAreNotAddedUp() throws Exception {
     int calls = 24;
     BlockedKernels blocked = blocked();

@@ -7,7 +7,7 @@ import dev.vamana.cuda.plan.PlanMode;
 /**
  * One way in which a device fails.
  *
- * @param phase what the node does meanwhile
+ * @param phase the node's activity meanwhile
  * @param route how segments are searched
  * @param call the call of the driver that goes wrong
  * @param fault how it goes wrong
@@ -15,7 +15,7 @@ import dev.vamana.cuda.plan.PlanMode;
  */
 record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Fault fault, int n) {
 
-  /** What the node does. */
+  /** Activity of the node. */
   enum Phase {
     OPENING("opening a context"),
     INDEXING("indexing"),

@@ -62,13 +62,13 @@ final class FaultTable {
         .addAll(what);
   }
 
-  /** What may follow from a fault; null if the table does not have it. */
+  /** The possible effects of a fault; null if the table does not have it. */
   Set<String> of(FaultCell cell) {
     Map<Column, Set<String>> row = rows.get(new Row(cell.phase(), cell.call()));
     return row == null ? null : row.get(Column.of(cell.fault()));
   }
 
-  /** What may follow from any fault in the cell's phase. */
+  /** The possible effects of all faults in the cell's phase. */
   Set<String> ofPhase(FaultCell cell) {
     Set<String> all = new TreeSet<>();
     rows.forEach(

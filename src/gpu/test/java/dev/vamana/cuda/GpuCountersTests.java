@@ -87,7 +87,7 @@ public class GpuCountersTests extends GpuTestCase {
     }
   }
 
-  /** What the counters have to add up to once nobody searches. */
+  /** Checks the sums of the counters once no search runs. */
   private static void assertAddsUp(GpuStatistics statistics, long requested) {
     String all = statistics.toString();
     assertEquals(all, requested, statistics.counter("items", "requested"));
@@ -151,7 +151,7 @@ public class GpuCountersTests extends GpuTestCase {
     }
   }
 
-  /** Lucene's queries: what readers answer by themselves and what the executor is asked. */
+  /** Lucene's queries: segments that readers answer by themselves, and items of the executor. */
   public void testSegmentsOfQueriesAddUp() throws Exception {
     int segments = 3;
     try (TestIndex index = TestIndex.any(900, segments);
@@ -215,7 +215,7 @@ public class GpuCountersTests extends GpuTestCase {
         : new KnnByteVectorQuery(FIELD, vector.bytes(), k);
   }
 
-  /** What a residency has done is not forgotten with its context. */
+  /** Counters of a residency outlive its context. */
   public void testResidencyCountersSurviveALostContext() throws Exception {
     FaultyDriver first = new FaultyDriver(driver());
     ConcurrentLinkedQueue<CudaDriver> drivers =
@@ -250,7 +250,7 @@ public class GpuCountersTests extends GpuTestCase {
     }
   }
 
-  /** What readers of this process have answered by themselves. */
+  /** Numbers of searches that readers of this process have answered by themselves. */
   private record CpuCounts(long noExecutor, long scan, long collector, long repeated) {
     static CpuCounts now() {
       CpuSearches counts = ExecutorRegistry.cpuSearches();

@@ -80,7 +80,7 @@ public class GpuQuantizerTests extends GpuTestCase {
     return executor.statistics().counters().get(group).get(name);
   }
 
-  /** What a segment's file has. */
+  /** Centroids and codes of a segment's file. */
   private record Quantized(float[] centroids, byte[] codes) {}
 
   /** Writes one segment and reads what became of its vectors. */

@@ -217,7 +217,7 @@ public class GpuWaitingTests extends GpuTestCase {
     }
   }
 
-  /** What queues while the device is busy is one batch. */
+  /** Requests that queue while the device is busy are one batch. */
   public void testQueueWhileBusyIsOneBatch() throws Exception {
     List<Future<List<WorkResult>>> futures = new ArrayList<>();
     int all = 0;

@@ -60,7 +60,7 @@ public class GraphBuildParityTests extends DeviceTestCase {
     try (Gpu gpu = open(Placement.EXACT);
         VamanaGraph actual = build(gpu, task);
         VamanaGraph again = build(gpu, task)) {
-      // no race decides an edge; first, since what a race does to recall would hide it
+      // no race decides an edge; first, since a failed check of recall would hide the race
       GraphChecks.assertSame(actual, again);
       for (int beam : new int[] {16, 40}) {
         GraphChecks.Found cpu = GraphChecks.search(task, expected, queries, beam);

@@ -145,7 +145,7 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
-  /** What is remembered under one setting says nothing under another. */
+  /** A result remembered under one setting has no effect under another. */
   public void testSettingsThatChange() throws Exception {
     try (TestIndex index = TestIndex.ofLists(SIZE, 1);
         GpuExecutor executor = open(PlanMode.AUTO, SCANS, index)) {
@@ -237,7 +237,7 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
-  /** What a device begins to answer exactly, the CPU answers exactly if the device fails. */
+  /** If the device fails in an exact search, the CPU answers exactly, too. */
   public void testFailures() throws Exception {
     try (TestIndex index = TestIndex.ofLists(SIZE, 1)) {
       FaultyDriver driver = new FaultyDriver(device());

@@ -101,7 +101,7 @@ abstract class PlanTestCase extends GpuTestCase {
     return options(mode, CostModel.shipped());
   }
 
-  /** What scoring every accepted vector gives. */
+  /** Results of scoring every accepted vector. */
   static List<WorkResult> scanned(List<WorkItem> items) throws IOException {
     List<WorkResult> results = new ArrayList<>();
     for (WorkItem item : items) {

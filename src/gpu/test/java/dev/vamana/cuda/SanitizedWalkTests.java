@@ -64,7 +64,7 @@ public class SanitizedWalkTests extends DeviceTestCase {
         List<WorkItem> together = items(segment, segment.vectors().subList(0, 9), K, walk);
         List<WorkItem> alone = List.of(filtered(segment, walk));
         if (copies) {
-          // walks of their own; what they find is compared elsewhere
+          // walks of their own; other tests compare their results
           gpu.executor().search(together);
           gpu.executor().search(alone);
         } else {

@@ -267,7 +267,7 @@ public class SegmentsAheadTests extends GpuTestCase {
     }
   }
 
-  /** What nobody asks for is not sent for ever. */
+  /** Segments are no longer sent ahead once queries do not ask for them. */
   public void testWhatIsNotAskedForIsForgotten() throws Exception {
     open();
     try (TestIndex index = floats(4)) {

@@ -12,7 +12,7 @@ import java.util.Set;
 import java.util.concurrent.ConcurrentSkipListSet;
 import java.util.concurrent.TimeUnit;
 
-/** Which kernels the self-test runs, and that it finds those that do nothing. */
+/** Which kernels the self-test runs, and that it finds kernels that do nothing. */
 public class SelfTestTests extends GpuTestCase {
 
   private static final int KERNELS_OF_A_RUN = 2;

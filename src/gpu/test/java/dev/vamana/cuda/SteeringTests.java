@@ -75,7 +75,7 @@ public class SteeringTests extends GpuTestCase {
     }
   }
 
-  /** What is to be kept is brought into the next context, before the other segments. */
+  /** Kept segments come into the next context before the other segments. */
   public void testKeptSegmentsAndOptionsOutliveTheContext() throws Exception {
     FaultyDriver first = new FaultyDriver(driver());
     FaultyDriver second = new FaultyDriver(driver());

@@ -88,7 +88,7 @@ public class WalkParityTests extends DeviceTestCase {
     return QueryVector.of(moved);
   }
 
-  /** What one test compares on a segment. */
+  /** The items that one test compares on a segment. */
   private interface Cases {
     List<WorkItem> items(DeviceSegment segment, Placement placement) throws IOException;
   }

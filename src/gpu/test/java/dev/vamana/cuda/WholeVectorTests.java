@@ -169,7 +169,7 @@ public class WholeVectorTests extends PlanTestCase {
   }
 
   /**
-   * Narrow vectors of which one is not of integers, maybe none of the sample; other similarities.
+   * Narrow vectors, one of them not of integers and maybe not in the sample; other similarities.
    */
   public void testOtherVectorsStayAsTheyAre() throws Exception {
     if (dimension >= Placement.WIDE) {

@@ -2,7 +2,7 @@ package dev.vamana.codec;
 
 import java.util.Locale;
 
-/** What segments are searched with. */
+/** Structure by which segments are searched. */
 public enum IndexType {
   /** A Vamana graph, and product quantization codes. */
   GRAPH,

@@ -25,7 +25,7 @@ final class RobustPrune {
   private final float[] chunkDistances = new float[CHUNK];
   private final int[] kept;
   private final float[] keptDistances;
-  // those of kept that are not settled
+  // kept neighbours that are not settled
   private final int[] unsettled;
 
   RobustPrune(PairDistances distances, BuildParameters parameters) {
@@ -52,8 +52,8 @@ final class RobustPrune {
    * @param node the node; skipped if it is among the candidates
    * @param candidates distinct ordinals in ascending order of distance from the node
    * @param candidateDistances their distances
-   * @param settled those that an earlier prune for this node has kept together: none of them
-   *     occludes another, so they are not compared again
+   * @param settled whether an earlier prune for this node kept a candidate: such candidates do not
+   *     occlude each other, so they are not compared again
    * @param count number of candidates
    * @return number of kept candidates, at most the max degree
    */

@@ -12,7 +12,7 @@ final class EntryRun {
   /** Most entries of a piece. */
   static final int PIECE = 64;
 
-  /** What the run has of its entries. */
+  /** The parts of entries that a run holds. */
   enum Part {
     /** Heads of a list, then tails, then the next list. */
     BOTH,
@@ -106,7 +106,7 @@ final class EntryRun {
     buffer = ByteBuffer.wrap(target).order(ByteOrder.LITTLE_ENDIAN);
   }
 
-  /** What {@link #into} was given, little-endian. Its position is not used. */
+  /** The buffer over the array of {@link #into}, little-endian. Its position is not used. */
   ByteBuffer buffer() {
     return buffer;
   }

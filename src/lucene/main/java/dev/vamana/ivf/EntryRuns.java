@@ -10,8 +10,8 @@ import org.apache.lucene.store.IndexOutput;
 
 /**
  * Writes the entries of all lists. While the calling thread writes a run of entries, the other
- * threads make those of the next run. Only the calling thread writes, because Lucene slows merges
- * down in the thread that merges.
+ * threads make the entries of the next run. Only the calling thread writes, because Lucene slows
+ * merges down in the thread that merges.
  */
 final class EntryRuns {
 

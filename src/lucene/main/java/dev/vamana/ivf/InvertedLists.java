@@ -43,7 +43,7 @@ public final class InvertedLists {
   private volatile ResidualQuantizer quantizer;
 
   /**
-   * What the metadata of a field says of its lists.
+   * Facts about the lists of a field, from its metadata.
    *
    * @param id identity of centroids and rotation; codes may be copied between fields of equal
    *     identity and kind

@@ -44,7 +44,8 @@ final class ListAssignment {
   }
 
   /**
-   * Assigns all vectors: those of the sources as there, the others to the nearest centroid.
+   * Assigns all vectors: keeps the lists of the sources' vectors, and takes the nearest centroid of
+   * the others.
    *
    * @param sources lists with the same centroids and kind of codes
    * @param engine finds the nearest centroids, or declines

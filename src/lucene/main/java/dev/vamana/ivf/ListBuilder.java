@@ -37,11 +37,11 @@ public final class ListBuilder {
   public record Source(InvertedLists lists, int[] newOrdinals) {}
 
   /**
-   * What was written.
+   * Result of writing lists.
    *
    * @param shape sizes
    * @param facts for the metadata
-   * @param centroids what the lists have, with all that was trained or measured meanwhile
+   * @param centroids centroids of the lists, with all data trained or measured meanwhile
    * @param copied codes that were copied
    * @param meanSquare mean squared distance of the vectors to the centroid of their list
    * @param durations how long that took

@@ -138,13 +138,13 @@ public final class CpuExecutor implements SearchExecutor {
     return Math.max(item.k(), item.walk().beamWidth());
   }
 
-  /** How many of the vectors that an item accepts a search of inverted lists scores. */
+  /** The accepted vectors of an item that a search of inverted lists scores. */
   public enum ListPlan {
     /** All of them. */
     ALL,
-    /** Those of the lists that are searched, without estimates: few are accepted. */
+    /** All vectors of the lists that are searched, without estimates: few are accepted. */
     ALL_OF_LISTS,
-    /** Those that estimates leave open. */
+    /** Vectors that estimates do not rule out. */
     ESTIMATED
   }
 

@@ -79,7 +79,7 @@ final class ExactScan {
   }
 
   /**
-   * Offers the scored ordinals, without those that the collector would refuse: it is asked for each
+   * Offers the scored ordinals, except scores that the collector would refuse: each offer passes
    * through several layers. Equal scores are offered, since collectors differ in what they do with
    * ties.
    */

@@ -19,7 +19,7 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  * any list. Every kind of collector works, as for {@link CollectorWalk}.
  *
  * <p>Lists are taken in the order of a distance that few of their vectors are nearer than. Codes
- * estimate the distances of a list's vectors; those that the bound of the error leaves open are
+ * estimate the distances of a list's vectors; vectors that the bound of the error leaves open are
  * scored exactly, the most promising first. The search ends when the collector is full and the
  * lists searched last have brought no more hits. With a filter lists have fewer hits, so more are
  * searched. docs/internals/ivf.md has the rule, docs/internals/tried.md other rules.

@@ -200,9 +200,9 @@ public final class SegmentSearch {
   }
 
   /**
-   * Scans what a walk has left, because it was given up or has missed hits. Lucene's queries limit
-   * the number of distances of a filtered search to the number of accepted vectors, and score all
-   * of them if the limit is reached: if it would be, the search ends at once.
+   * Scans the rest after a walk that was given up or has missed hits. Lucene's queries limit the
+   * number of distances of a filtered search to the number of accepted vectors, and score all of
+   * them if the limit is reached: if it would be, the search ends at once.
    */
   private void scanRest(CollectorWalk steered) throws IOException {
     long left = ordinals.visitLimit() - ordinals.visitedCount();

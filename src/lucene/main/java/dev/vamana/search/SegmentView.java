@@ -33,8 +33,8 @@ public interface SegmentView {
   }
 
   /**
-   * Returns what the segments have in common that the same queries search, compared by {@code
-   * equals}: the directory of the index (in Elasticsearch, the shard) and the field.
+   * Returns the family of the segments that the same queries search, compared by {@code equals}:
+   * the directory of the index (in Elasticsearch, the shard) and the field.
    */
   default Object family() {
     return this;

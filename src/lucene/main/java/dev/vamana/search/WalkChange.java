@@ -1,7 +1,7 @@
 package dev.vamana.search;
 
 /**
- * What an index or a request changes in the walks of queries that bring no parameters of their own.
+ * Change by an index or a request to the walks of queries that bring no parameters of their own.
  *
  * @param beamWidth least beam width, 1 to {@link WalkParameters#MAX_BEAM_WIDTH}; 0 leaves it as it
  *     is

@@ -15,8 +15,8 @@ import org.apache.lucene.util.Bits;
 public record WorkItem(Terms terms, QueryVector query) {
 
   /**
-   * What items have in common that differ only in their query. Equal terms can be planned alike;
-   * they may be cancelled by different suppliers and start from different entry points.
+   * Common terms of items that differ only in their query. Items of equal terms can be planned
+   * alike; they may be cancelled by different suppliers and start from different entry points.
    *
    * @param segment the segment to search
    * @param k most hits, at least 1

@@ -36,12 +36,12 @@ public class CorruptionTests extends LuceneTestCase {
   private final ByteBuffersDirectory intact = new ByteBuffersDirectory();
   private float[][] vectors;
 
-  /** What the segments are written with. */
+  /** Parameters of the segments. */
   VamanaParameters parameters() {
     return Segments.SMALL;
   }
 
-  /** What messages of damaged bodies contain. */
+  /** Part of the messages about damaged bodies. */
   String complaint() {
     return "names neighbor";
   }

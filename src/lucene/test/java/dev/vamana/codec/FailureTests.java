@@ -142,7 +142,7 @@ public class FailureTests extends LuceneTestCase {
           writer.forceMerge(1);
           writer.commit();
         } catch (IOException | IllegalStateException e) {
-          // a writer that met a tragic event says so by AlreadyClosedException
+          // a writer that met a tragic event throws AlreadyClosedException
           failures++;
         } finally {
           directory.setRandomIOExceptionRate(0);

@@ -26,7 +26,7 @@ import org.apache.lucene.store.Directory;
 import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What merges take over from their sources, and that the result is as good as a fresh build. */
+/** Merges reuse parts of their sources, and the result is as good as a fresh build. */
 public class MergeReuseTests extends LuceneTestCase {
 
   private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;

@@ -20,7 +20,7 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.VectorUtil;
 
-/** Ranges of parameters and of what is indexed. */
+/** Ranges of parameters and of indexed vectors. */
 public class ParametersTests extends LuceneTestCase {
 
   private static void expectRefused(
@@ -48,7 +48,7 @@ public class ParametersTests extends LuceneTestCase {
     assertEquals(128, VamanaParameters.DEFAULT.withGraph(128, 4096, 2f).maxDegree());
   }
 
-  /** What a scan costs decides: long vectors get a graph sooner. */
+  /** The threshold follows the cost of a scan: long vectors get a graph sooner. */
   public void testAutomaticGraphThreshold() {
     assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(3));
     assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(64));

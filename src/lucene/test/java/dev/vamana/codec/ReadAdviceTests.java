@@ -18,7 +18,7 @@ public class ReadAdviceTests extends LuceneTestCase {
 
   private final List<String> given = new ArrayList<>();
 
-  /** A directory that advises by what a file is opened for, as Elasticsearch's does. */
+  /** A directory that advises by the purpose of opening a file, as Elasticsearch's does. */
   private MMapDirectory directory(Path path) throws IOException {
     MMapDirectory directory = new MMapDirectory(path);
     directory.setReadAdvice(

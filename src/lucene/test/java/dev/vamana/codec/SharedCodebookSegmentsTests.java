@@ -27,7 +27,7 @@ import org.apache.lucene.store.IndexInput;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.util.VectorUtil;
 
-/** What flushes and merges make of shared codebooks, and how it is counted. */
+/** Use of shared codebooks by flushes and merges, and its counters. */
 public class SharedCodebookSegmentsTests extends LuceneTestCase {
 
   private static final int DIMENSION = 12;
@@ -145,7 +145,7 @@ public class SharedCodebookSegmentsTests extends LuceneTestCase {
       assertEquals(699, counted.codesCopied());
       assertEquals(3, counted.graphs());
       assertEquals(1399, counted.nodesInserted() + counted.nodesReused());
-      // a deleted neighbour takes no node out of what is reused
+      // nodes whose neighbour was deleted are reused, too
       assertEquals(400, counted.nodesReused(), 1);
       assertTrue(counted.toString(), counted.graphNanos() > 0 && counted.quantizationNanos() > 0);
       assertEquals(0, counted.aborted() + counted.failed());

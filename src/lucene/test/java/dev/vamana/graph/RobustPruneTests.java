@@ -48,7 +48,7 @@ public class RobustPruneTests extends RandomizedTest {
     return prune.prune(node, candidates, distances, settled, candidates.length);
   }
 
-  /** What an earlier prune kept is chosen as if all candidates were compared again. */
+  /** Settled neighbours are chosen as if all candidates were compared again. */
   @Test
   public void settledNeighboursNeedNoComparison() throws IOException {
     for (int round = 0; round < 30; round++) {

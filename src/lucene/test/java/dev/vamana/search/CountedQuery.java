@@ -44,7 +44,7 @@ final class CountedQuery {
     return collectors.stream().mapToLong(KnnCollector::visitedCount).sum();
   }
 
-  /** How many times a segment was searched. */
+  /** Number of searches of a segment. */
   int searches() {
     return collectors.size();
   }

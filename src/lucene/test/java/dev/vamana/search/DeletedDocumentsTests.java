@@ -49,7 +49,7 @@ public class DeletedDocumentsTests extends SearchTestCase {
     SOFT
   }
 
-  /** What is left of an index of {@link #SIZE} vectors. */
+  /** An index of {@link #SIZE} vectors after deletions. */
   private static final class Left implements Closeable {
     private final TestVectors vectors =
         TestVectors.clustered(
@@ -201,7 +201,7 @@ public class DeletedDocumentsTests extends SearchTestCase {
     }
   }
 
-  /** Segments have shares of the hits by their documents, of which one may have lost all. */
+  /** Segments have shares of the hits by their documents; a segment may have lost all documents. */
   public void testAllHitsAreInOneSegment() throws IOException {
     Set<Integer> last = new HashSet<>();
     for (int id = SIZE - SIZE / 4; id < SIZE; id++) {

@@ -68,7 +68,7 @@ public class ExactScanTests extends LuceneTestCase {
     return random().nextBoolean() ? bits : bits.asReadOnlyBits();
   }
 
-  /** Hits of equal scores are those of lower ordinals. */
+  /** Among equal scores, lower ordinals are hits. */
   private static int[] best(float[] scores, Bits accepted, int k) {
     List<Integer> ordinals = new ArrayList<>();
     for (int i = 0; i < scores.length; i++) {

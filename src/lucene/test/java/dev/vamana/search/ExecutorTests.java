@@ -147,7 +147,7 @@ public class ExecutorTests extends SearchTestCase {
     assertEquals(1, executor.closed);
   }
 
-  /** What Lucene reopens by name after a restart finds the executor all the same. */
+  /** Segments that Lucene reopens by name after a restart find the executor, too. */
   public void testReopenedSegmentIsServed() throws IOException {
     TestVectors vectors = data();
     Path path = createTempDir();

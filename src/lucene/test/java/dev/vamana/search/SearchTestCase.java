@@ -157,7 +157,7 @@ abstract class SearchTestCase extends LuceneTestCase {
       return IntField.newRangeQuery(SHUFFLED, 0, limit - 1);
     }
 
-    /** What {@link #filter} accepts. */
+    /** The ids that {@link #filter} accepts. */
     IntPredicate accepted(int limit) {
       return id -> shuffled.get(id) < limit;
     }

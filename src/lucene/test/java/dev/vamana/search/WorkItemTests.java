@@ -26,7 +26,7 @@ public class WorkItemTests extends LuceneTestCase {
         new int[0]);
   }
 
-  /** What a walk may well reach has to be counted exactly. */
+  /** A limit that a walk may well reach is kept, since it has to be counted exactly. */
   public void testLimitsWithinReachStay() {
     int beam = TestUtil.nextInt(random(), 1, 500);
     WorkItem any = item(1_000 + random().nextInt(5_000), beam, Long.MAX_VALUE);

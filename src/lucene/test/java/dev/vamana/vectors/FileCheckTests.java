@@ -129,7 +129,7 @@ public class FileCheckTests extends LuceneTestCase {
     return crc.getValue();
   }
 
-  /** What was not compared to the end is neither intact nor damaged. */
+  /** A file that was not compared to the end is neither intact nor damaged. */
   public void testStops() throws IOException {
     try (Directory directory = open(write(size()));
         IndexInput file = directory.openInput(NAME, IOContext.DEFAULT)) {

@@ -54,8 +54,8 @@ final class Answers {
   }
 
   /**
-   * How many of the {@code k} best documents an answer of {@code k} hits holds, as a share. Their
-   * scores must be right. Documents of equal score may stand for each other.
+   * Share of the {@code k} best documents that an answer of {@code k} hits holds. Their scores must
+   * be right. Documents of equal score may stand for each other.
    */
   static double recall(Map<Integer, Double> scores, int k, Map<String, Object> answer) {
     List<Double> best = new ArrayList<>(TestVectors.best(scores, k).values());
@@ -74,7 +74,7 @@ final class Answers {
     return good.size() / (double) k;
   }
 
-  /** How many distances the profile of a search over one shard tells of. */
+  /** Number of distances in the profile of a search over one shard. */
   static int profiledDistances(Map<String, Object> answer) {
     Object shard = NodeClient.at(answer, "profile", "shards", 0);
     return ((Number) NodeClient.at(shard, "dfs", "knn", 0, "vector_operations_count")).intValue();

@@ -30,7 +30,7 @@ public class CodebookNodesIT {
     new TestIndex(node.client(), "t").index(from, to, doc -> "{\"v\": " + VECTORS.json(doc) + "}");
   }
 
-  /** Of trainings that two nodes begin at once, those that do not come later are refused. */
+  /** Two nodes begin trainings at once: each succeeds, or is refused while another one runs. */
   private void assertOneTrainsAtATime(int version) throws Exception {
     ExecutorService threads = Executors.newFixedThreadPool(4);
     try {

@@ -15,7 +15,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What the endpoints refuse, and trainings in the background. */
+/** Requests that the endpoints refuse, and trainings in the background. */
 public class CodebookUseIT {
   private static final int DIMS = 4;
 

@@ -24,7 +24,7 @@ public class DriverTrialIT {
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;
 
-  /** What a trial has found. */
+  /** Findings of a trial. */
   private static final class Found implements DriverTrial.Findings {
     final List<String> spent = new ArrayList<>();
     final List<DriverTrial.Search> searches = new ArrayList<>();

@@ -228,7 +228,7 @@ public class HiddenDocumentsIT {
     node.client().delete("/_vamana/codebooks/visible");
   }
 
-  /** What is told of shards and segments: numbers of vectors and bytes, but no document. */
+  /** Answers about shards and segments tell numbers of vectors and bytes, but no document. */
   @Test
   public void testWhatIsToldOfSegmentsNamesNoDocument() throws IOException {
     assertNamesNoDocument("GET", "/_vamana/nodes/stats");

@@ -22,8 +22,8 @@ import org.junit.BeforeClass;
 import org.junit.Test;
 
 /**
- * What {@code elasticsearch-plugin install} checks of a zip, by the classes of the server that it
- * calls; the command itself is in the distribution only.
+ * Checks of a zip by {@code elasticsearch-plugin install}, through the classes of the server that
+ * it calls; the command itself is in the distribution only.
  */
 public class InstallIT {
 
@@ -55,7 +55,7 @@ public class InstallIT {
         assertTrue(files.allMatch(Files::isRegularFile));
       }
       Policy policy = PolicyUtils.parsePolicyIfExists("vamana", candidate, true);
-      // those that README.md names
+      // the entitlements that README.md names
       assertEquals(
           Set.of(
               "load_native_libraries",

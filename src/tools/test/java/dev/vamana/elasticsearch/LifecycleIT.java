@@ -15,7 +15,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What may happen to an opted-in index while its node runs; searches are compared with exact. */
+/** Changes to an opted-in index while its node runs; answers are compared with exact ones. */
 public class LifecycleIT {
   private static final int DIMS = 12;
   private static final int COUNT = 500;

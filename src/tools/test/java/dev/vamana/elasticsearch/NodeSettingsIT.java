@@ -24,9 +24,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/**
- * What a node without a GPU does with each value of {@code vamana.gpu.enabled}, entitlements on.
- */
+/** Each value of {@code vamana.gpu.enabled} on a node without a GPU, entitlements on. */
 public class NodeSettingsIT {
   private static final String SEARCHED_ON_THE_CPU = "vectors are searched on the CPU";
 
@@ -52,7 +50,7 @@ public class NodeSettingsIT {
     return PluginNode.options().withSetting("vamana.gpu.enabled", mode);
   }
 
-  /** What the statistics of the cluster have of a node. */
+  /** Statistics of a node, as the cluster answers them. */
   private static Map<?, ?> stats(String name) throws IOException {
     Map<String, Object> stats = CLUSTER.first().client().get("/_vamana/nodes/stats");
     assertEquals(2, NodeClient.at(stats, "_nodes", "successful"));

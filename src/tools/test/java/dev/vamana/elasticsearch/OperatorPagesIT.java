@@ -153,7 +153,7 @@ public class OperatorPagesIT {
         : 200;
   }
 
-  /** What the page leaves out by three dots is filled in, and so is a body that it describes. */
+  /** Fills in three dots in the page's body, and replaces a body that the page only describes. */
   private static String body(Request request) throws IOException {
     String body = request.body();
     if (request.path().endsWith("/_vamana/search")) {

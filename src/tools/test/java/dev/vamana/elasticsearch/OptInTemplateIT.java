@@ -14,7 +14,7 @@ import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What the index templates of the pages do to indices whose makers know nothing of the plugin. */
+/** Effect of the pages' index templates on indices whose makers know nothing of the plugin. */
 public class OptInTemplateIT {
   private static final int DIMS = 128;
   private static final TestVectors VECTORS = TestVectors.clustered(60, DIMS, 5, 31);

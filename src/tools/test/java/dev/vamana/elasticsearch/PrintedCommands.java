@@ -48,7 +48,7 @@ final class PrintedCommands {
   }
 
   /**
-   * What a command prints.
+   * Returns the output of a command.
    *
    * @throws AssertionError if it fails or takes longer than a minute
    */

@@ -91,7 +91,7 @@ public class RecallIT {
     return exact.stream().filter(found::contains).count() / (double) exact.size();
   }
 
-  /** What the statistics of an index say of its only field and number of hits. */
+  /** The recall that the statistics of an index have for its only field and number of hits. */
   private static Object measured(String index) throws IOException {
     Map<String, Object> answer = node.client().get("/" + index + "/_vamana/stats");
     List<?> rows = (List<?>) NodeClient.at(answer, "indices", index, "fields", "v", "recall");

@@ -68,7 +68,7 @@ public class RestartIT {
       index.flush();
       assertAnswers(index, COUNT / 2);
     }
-    // What the crash leaves in the translog only is written anew when the shard recovers.
+    // Documents that a crash leaves in the translog only are written anew when the shard recovers.
     index("stays").index(COUNT / 2, COUNT, RestartIT::source);
     node.kill();
 

@@ -13,7 +13,7 @@ import java.util.Map;
 
 /** Asks a node for metrics, as Prometheus does. */
 final class Scrape {
-  /** What Prometheus 2.42 and 3.5 say that they accept. */
+  /** Headers {@code Accept} of Prometheus 2.42 and 3.5. */
   static final String[] ACCEPT = {
     "application/openmetrics-text;version=1.0.0,application/openmetrics-text;version=0.0.1;q=0.75,"
         + "text/plain;version=0.0.4;q=0.5,*/*;q=0.1",

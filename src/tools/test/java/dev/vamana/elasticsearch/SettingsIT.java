@@ -18,7 +18,7 @@ import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What index settings, mappings, index modes and codecs make of an opted-in index, over HTTP. */
+/** Index settings, mappings, index modes and codecs of an opted-in index, over HTTP. */
 public class SettingsIT {
   private static final int DIMS = 64;
   private static final int COUNT = 200;
@@ -128,7 +128,7 @@ public class SettingsIT {
     node.client().delete("/_vamana/codebooks/wide");
   }
 
-  /** No codebook of that name exists: segments train their own, and the log says so once. */
+  /** No codebook of that name exists: segments train their own, and the log reports it once. */
   @Test
   public void testCodebookThatIsNotReady() throws IOException {
     TestIndex index =
@@ -175,7 +175,7 @@ public class SettingsIT {
     return TestIndex.denseVector("v", "float", DIMS, "l2_norm", "hnsw");
   }
 
-  /** What we leave alone has to answer as it does on an index that is not opted in. */
+  /** Fields in the stock format answer as they do in an index that is not opted in. */
   @Test
   public void testFieldsThatKeepTheStockFormat() throws IOException {
     StringBuilder properties = new StringBuilder();

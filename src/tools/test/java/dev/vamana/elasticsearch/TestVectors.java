@@ -94,8 +94,8 @@ final class TestVectors {
   }
 
   /**
-   * Vectors around common centres, as those of texts and pictures lie: the spread of a cluster is a
-   * quarter of that of the centres. Components are multiples of 1/64.
+   * Vectors around common centres, like vectors of texts and pictures: the spread of a cluster is a
+   * quarter of the spread of the centres. Components are multiples of 1/64.
    */
   static TestVectors clustered(int count, int dims, int clusters, long seed) {
     TestVectors made = new TestVectors(dims);

@@ -24,9 +24,8 @@ import org.junit.After;
 import org.junit.Test;
 
 /**
- * A cluster of three nodes of which one has two simulated GPUs, and an index with replicas.
- * Standard and batched searches go on while a node is killed and while the others restart. None
- * fails.
+ * A cluster of three nodes, one with two simulated GPUs, and an index with replicas. Standard and
+ * batched searches go on while a node is killed and while the others restart. None fails.
  *
  * <p>A standard search has several phases, and a shard's answer of one belongs to the node that
  * gave it. If that node leaves before the next phase, Elasticsearch answers without the shard, or

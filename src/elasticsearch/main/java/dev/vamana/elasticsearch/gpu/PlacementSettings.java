@@ -34,7 +34,7 @@ final class PlacementSettings {
           Property.NodeScope,
           Property.Dynamic);
 
-  /** What walks read: {@link #AUTO}, or the name of a {@link Precision}. */
+  /** Form of vectors that walks read: {@link #AUTO}, or the name of a {@link Precision}. */
   static final Setting<String> PRECISION =
       new Setting<>(
           PRECISION_KEY,

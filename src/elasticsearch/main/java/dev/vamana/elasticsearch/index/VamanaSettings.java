@@ -101,7 +101,7 @@ public final class VamanaSettings {
           Integer.MAX_VALUE,
           Property.IndexScope);
 
-  /** What new segments are searched with: a graph, or inverted lists. */
+  /** How new segments are searched: by a graph, or by inverted lists. */
   public static final Setting<IndexType> TYPE =
       namedSetting(
           "index.vamana.type",

@@ -1,5 +1,5 @@
 /**
- * What the plugin changes in an index: its settings and their checks, engine, codec and merge
+ * Changes to an index that the plugin makes: settings and their checks, engine, codec and merge
  * policy.
  */
 package dev.vamana.elasticsearch.index;

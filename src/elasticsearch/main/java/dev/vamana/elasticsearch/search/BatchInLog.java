@@ -42,7 +42,7 @@ final class BatchInLog extends SearchExtBuilder {
     return new SearchSourceBuilder().ext(List.of(new BatchInLog(numbers, List.of())));
   }
 
-  /** What describes a batch without its filters, which may be long. */
+  /** Describes a batch without its filters, which may be long. */
   static Map<String, Object> numbers(ShardQuery query) {
     Map<String, Object> numbers = new LinkedHashMap<>();
     numbers.put("field", query.field());

@@ -166,7 +166,7 @@ final class BatchSearchRun {
     void run() throws Exception;
   }
 
-  /** Asks a node for shards, and other nodes for those that fail there. */
+  /** Asks a node for shards, and other nodes for shards that fail there. */
   private void query(String node, List<Integer> numbers, Runnable done) {
     long bytes = nodes.copies(node) ? query.vectors().ramBytesUsed() : 0;
     boolean goesOn =
@@ -361,7 +361,7 @@ final class BatchSearchRun {
     ActionListener.respondAndRelease(answer, response);
   }
 
-  /** What the batch cost the shards that answered, and this node. */
+  /** Costs of the batch on the shards that answered, and on this node. */
   private ToXContent profile() {
     Map<String, ShardProfile> profiles = new LinkedHashMap<>();
     for (int shard = 0; shard < shards.size(); shard++) {

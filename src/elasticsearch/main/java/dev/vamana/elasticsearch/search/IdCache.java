@@ -71,7 +71,7 @@ public final class IdCache {
     this.clock = clock;
   }
 
-  /** What is known of a segment. */
+  /** The ids of a segment, and the memory reserved for them. */
   private final class Segment {
     private final AtomicLong read = new AtomicLong();
     private long reserved;

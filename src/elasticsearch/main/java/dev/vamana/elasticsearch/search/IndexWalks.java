@@ -19,7 +19,7 @@ public final class IndexWalks implements Supplier<WalkChange> {
   private final IndexSettings settings;
   private volatile Read last = new Read(Settings.EMPTY, WalkChange.NONE);
 
-  /** What was read from which settings. */
+  /** Settings, and the change of walks that was read from them. */
   private record Read(Settings settings, WalkChange change) {}
 
   private IndexWalks(IndexSettings settings) {

@@ -36,8 +36,8 @@ final class SegmentIds {
   /**
    * Reads the ids of a segment.
    *
-   * @param reserve asked for each further number of bytes before they are used; what it allowed is
-   *     at least {@link #ramBytesUsed} in the end
+   * @param reserve asked for each further number of bytes before they are used; the bytes that it
+   *     allows add up to at least {@link #ramBytesUsed}
    * @return the ids, or null if memory was refused or the ids need more than an array has
    */
   static SegmentIds read(LeafReader reader, LongPredicate reserve) throws IOException {

@@ -7,7 +7,7 @@ import org.elasticsearch.common.io.stream.Writeable;
 import org.elasticsearch.xcontent.XContentBuilder;
 
 /**
- * What a batch cost one shard.
+ * Costs of a batch on one shard.
  *
  * @param searchedBy name of the executor, or {@link #THREADS}
  * @param segments segments of the shard

@@ -7,7 +7,7 @@ import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Setting.Property;
 import org.elasticsearch.common.settings.Settings;
 
-/** Dynamic index settings for walks; 0 leaves to the search what a setting is about. */
+/** Dynamic index settings for walks; with 0 the search chooses the value. */
 public final class WalkSettings {
 
   /** Least beam width, where {@code num_candidates} is less. */

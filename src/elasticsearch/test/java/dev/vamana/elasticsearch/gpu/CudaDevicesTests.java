@@ -25,7 +25,7 @@ import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
 import org.elasticsearch.common.settings.Settings;
 import org.junit.BeforeClass;
 
-/** What a node opens and tells with several devices, which are simulated. */
+/** A node opens several simulated devices, and reports them. */
 @ThreadLeakFilters(
     defaultFilters = true,
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})

@@ -70,7 +70,7 @@ public class BatchBodyParserTests extends LuceneTestCase {
         .filters();
   }
 
-  /** What base64 holds is left to the shards. */
+  /** Vectors in base64 are passed on as bytes; the shards check them. */
   public void testAllFormsOfVectorsAreRead() throws IOException {
     for (XContentType form : FORMS) {
       float[][] vectors = randomVectors(1 + random().nextInt(40), 1 + random().nextInt(300));

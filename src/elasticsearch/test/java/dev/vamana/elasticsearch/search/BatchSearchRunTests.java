@@ -21,7 +21,7 @@ import org.elasticsearch.search.internal.ShardSearchContextId;
 import org.junit.BeforeClass;
 import org.junit.Test;
 
-/** What a coordinating node does with the answers of shards that are too large for it. */
+/** Memory of a coordinating node for vectors and answers, and copies that fail. */
 public class BatchSearchRunTests {
   private final TestCopies copies = new TestCopies(19);
 

@@ -48,7 +48,7 @@ final class TestCopies implements BatchSearchRun.Nodes {
   /** The copies that were asked for hits, in this order. */
   final List<String> asked = new ArrayList<>();
 
-  /** What the copies of nodes answer instead of documents. */
+  /** Failures that the copies of a node answer instead of documents. */
   final Map<String, Exception> lost = new HashMap<>();
 
   /** The nodes that leave before they answer. */

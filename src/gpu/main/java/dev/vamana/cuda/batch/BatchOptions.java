@@ -15,8 +15,8 @@ public record BatchOptions(int maxBatch, long lingerNanos, boolean segmentsAhead
   public static final int MAX_BATCH = 65_536;
 
   /**
-   * How many times {@code maxBatch} items a launch has at most that searches inverted lists for all
-   * of them together, up to {@value #MAX_BATCH}: the more items, the fewer times a list is read.
+   * Most items of a launch that searches inverted lists for all of its items together, as a
+   * multiple of {@code maxBatch}, up to {@value #MAX_BATCH}: more items read a list fewer times.
    */
   public static final int TOGETHER = 4;
 

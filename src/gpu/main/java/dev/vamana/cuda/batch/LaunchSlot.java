@@ -255,8 +255,8 @@ final class LaunchSlot {
   }
 
   /**
-   * Returns what the items have in common if they could be searched together: all of one segment,
-   * whose codes have one bit, without filters. Otherwise null.
+   * Returns the common properties of the items if they can be searched together: all of one
+   * segment, whose codes have one bit, without filters. Otherwise null.
    */
   private ListBatches.Items alike(ListSearchShape shape, ChunkSizes sizes) {
     HeldSegment segment = chunks.get(0).segments().get(0);

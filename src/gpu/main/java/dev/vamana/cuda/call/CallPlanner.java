@@ -25,9 +25,9 @@ import java.util.Map;
 
 /**
  * Decides for each item of one call whether the device or the CPU answers it, and by which plan.
- * {@link DeviceCall} asks for a {@link Decision} per item; items of equal terms share one. What
- * follows from the request, the segment and its place, whatever else the node does, is a {@link
- * Route}; those of single queries are remembered.
+ * {@link DeviceCall} asks for a {@link Decision} per item; items of equal terms share one. A {@link
+ * Route} is the part that follows from the request, the segment and its place, whatever else the
+ * node does; routes of single queries are remembered.
  */
 public final class CallPlanner {
 
@@ -154,8 +154,8 @@ public final class CallPlanner {
    * the CPU is compared with that launch, so its threads have all segments to scan, too. A filter
    * may be so strict that each segment's accepted vectors are gathered instead.
    *
-   * @param open segments beside those of the call, which come in calls of their own; as if one
-   *     thread of the CPU scanned all
+   * @param open number of open segments that the same queries search in other calls, as if one
+   *     thread of the CPU scanned all; 0 to count the segments of the call only
    */
   private Workload together(Asked asked, Workload task, int open) {
     if (task.cpu().scans() == false || task.filtered() || task.scansTogether() == false) {

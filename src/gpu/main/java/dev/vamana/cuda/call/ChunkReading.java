@@ -61,8 +61,8 @@ final class ChunkReading {
   }
 
   /**
-   * Reads what the device has written so far. The caller does so alone: helpers would look at
-   * results of which few are new.
+   * Reads the results that the device has written so far. The caller does so alone: few of the
+   * results are new, so helpers would look at most of them in vain.
    */
   void readWritten() {
     read(0, left, false);
@@ -86,7 +86,7 @@ final class ChunkReading {
     return found[i];
   }
 
-  /** Reads a part of what is left: all of it, or what has been written. */
+  /** Reads a range of the unread results: all of it, or only the results that have been written. */
   private void read(int from, int to, boolean ended) {
     Tally own = null;
     for (int j = from; j < to; j++) {
@@ -101,7 +101,7 @@ final class ChunkReading {
     }
   }
 
-  /** Takes what has been read out of what is left. */
+  /** Removes the results that have been read from the unread ones. */
   private void forget() {
     int still = 0;
     for (int j = 0; j < left; j++) {

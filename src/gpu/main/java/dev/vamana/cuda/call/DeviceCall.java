@@ -31,8 +31,8 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.store.AlreadyClosedException;
 
 /**
- * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for those of the
- * device, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
+ * Runs one call of {@code GpuExecutor.search}: plans the items, submits tickets for the device's
+ * items, answers the others on the CPU meanwhile, and then reads the tickets' results in order.
  *
  * <p>The call has entered the session, and leaves it while it answers on the CPU, which may take
  * long: a lost session can be replaced meanwhile. If it is gone when the call comes back, the CPU
@@ -380,7 +380,7 @@ public final class DeviceCall {
     }
   }
 
-  /** Reads what the device has written of the chunks that will end next. */
+  /** Reads the results that the device has written of the chunks that will end next. */
   private void readWritten() {
     int chunks = 0;
     for (ChunkReading reading : walks.values()) {

@@ -10,8 +10,8 @@ import java.util.function.BooleanSupplier;
 import org.apache.lucene.util.Bits;
 
 /**
- * What a single query asks of one segment, beside its vector. Many queries ask the same, so {@link
- * Routes} remembers how it is answered, and {@code ahead.Ahead} what is asked next.
+ * A single query's request to one segment, without its vector. Many queries make the same request,
+ * so {@link Routes} remembers how it is answered, and {@code ahead.Ahead} which one follows it.
  *
  * @param live live documents as accepted ordinals, which queries without a filter share; null for
  *     all vectors

@@ -46,8 +46,7 @@ record Route(
   }
 
   /**
-   * What a route follows from beside the request: the place of the segment, and how plans are
-   * chosen.
+   * Grounds of a route besides the request: the place of the segment, and how plans are chosen.
    *
    * @param open open segments of the segment's family
    */

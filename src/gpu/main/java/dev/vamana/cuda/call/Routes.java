@@ -10,11 +10,11 @@ import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Predicate;
 
 /**
- * What calls of an executor know of each other: the open segments, how many items are under way,
- * who answers, and the routes of single queries by segment, so that what follows from the request,
- * the segment and its place is decided once. {@link CallPlanner} compares the grounds of a route
- * before it uses the route again. {@code GpuExecutor} has one instance, and uses a route without
- * that for items that the CPU answers, within the window in which it was planned. Thread-safe.
+ * State that calls of an executor share: the open segments, how many items are under way, who
+ * answers, and the routes of single queries by segment, so that each is planned once. {@link
+ * CallPlanner} compares the grounds of a route before it uses the route again. {@code GpuExecutor}
+ * has one instance, and uses a route without the comparison for items that the CPU answers, within
+ * the window in which it was planned. Thread-safe.
  */
 public final class Routes {
 

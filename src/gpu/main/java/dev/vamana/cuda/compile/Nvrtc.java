@@ -32,7 +32,7 @@ public final class Nvrtc {
   private final int version;
 
   /**
-   * What a compilation left.
+   * Output of a compilation.
    *
    * @param cubin machine code
    * @param ptx PTX of the same architecture, with a zero byte at the end

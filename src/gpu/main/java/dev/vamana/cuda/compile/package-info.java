@@ -4,7 +4,7 @@
  *
  * <p>{@link dev.vamana.cuda.compile.KernelSources} holds the sources, {@link
  * dev.vamana.cuda.compile.Nvrtc} is the library, {@link dev.vamana.cuda.compile.KernelCompiler}
- * compiles modules on several threads and skips those that have not changed, and {@link
+ * compiles modules on several threads and skips unchanged ones, and {@link
  * dev.vamana.cuda.compile.NodeKernels} does so for a node.
  */
 package dev.vamana.cuda.compile;

@@ -63,7 +63,7 @@ public interface CudaDriver extends Closeable {
 
   /** Who waits for the work of a stream. */
   enum Urgency {
-    /** A search: its blocks start before those of background work that wait, too. */
+    /** A search: its blocks start before waiting blocks of background work. */
     SEARCH,
     /** Nobody in particular, as for a graph or a codebook. */
     BACKGROUND

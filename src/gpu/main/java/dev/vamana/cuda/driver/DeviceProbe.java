@@ -34,7 +34,7 @@ public final class DeviceProbe {
   private Result result;
 
   /**
-   * What was found.
+   * Result of a probe.
    *
    * @param device the device, or null if there is no usable one
    * @param pciBusId where the device is, for {@link Nvml#open}; null without a device
@@ -77,7 +77,7 @@ public final class DeviceProbe {
     this.fallback = fallback;
   }
 
-  /** What was found; probes if nobody has asked before. */
+  /** Returns the result; the first call probes. */
   public synchronized Result result() {
     if (result == null) {
       result = probe();

@@ -69,7 +69,9 @@ public final class KernelImages {
     }
   }
 
-  /** The part of an index whose images are there: a jar may hold those of one architecture. */
+  /**
+   * The part of an index whose images exist: a jar may hold the images of one architecture only.
+   */
   private static KernelIndex present(KernelIndex index, IOFunction<String, InputStream> opener)
       throws IOException {
     if (index.modules().isEmpty()) {

@@ -170,9 +170,7 @@ public final class ExactScans implements Closeable {
     }
   }
 
-  /**
-   * Searches all queries, and returns those that have to be searched again without matrix products.
-   */
+  /** Searches all queries. Returns the queries to search again without matrix products. */
   private List<Integer> search(ExactRows rows, ExactBatch batch, boolean multiply, ExactHits hits) {
     hits.reset(batch.size());
     products.begin();

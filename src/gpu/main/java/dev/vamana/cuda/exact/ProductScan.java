@@ -47,7 +47,7 @@ final class ProductScan {
   private final DeviceBuffer facts;
   private final MemorySegment factsOfRows =
       Arena.ofAuto().allocate(ExactFactsLayout.BYTES, Long.BYTES);
-  // of other vectors, whose facts are found while searches in another stream use those of rows
+  // facts of other vectors; they are found while searches in another stream use the facts of rows
   private final DeviceBuffer others;
   private final PinnedBuffer found;
   private final ScanParameters search = new ScanParameters();

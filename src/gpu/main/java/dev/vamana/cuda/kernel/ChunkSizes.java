@@ -1,7 +1,7 @@
 package dev.vamana.cuda.kernel;
 
 /**
- * What a kernel needs to know of the items of a chunk or of a launch together: the memory sizes,
+ * Facts that a kernel needs about the items of a chunk or of a launch together: the memory sizes,
  * each the maximum over the items, and whether one of them has a visit limit.
  *
  * @param beam capacity of the worklist

@@ -38,7 +38,7 @@ public record ListMemory(int sharedBytes, long scratchBytes) {
 
   static final int WAVE_CONTROL_BYTES = 1024;
 
-  /** What the blocks that search one item tell each other: {@code vamana::ListTeam}. */
+  /** Bytes by which the blocks of a team exchange their state: {@code vamana::ListTeam}. */
   public static final int TEAM_BYTES = 1152;
 
   // key and bound of a candidate

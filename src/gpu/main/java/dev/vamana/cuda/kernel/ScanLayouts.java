@@ -34,7 +34,7 @@ public final class ScanLayouts {
     long SCANS = 0, BLOCKS = 8, COUNT = 16;
   }
 
-  /** Of {@code vamana::ExactBlock}: what a block does in a launch of many scans. */
+  /** Of {@code vamana::ExactBlock}: the task of a block in a launch of many scans. */
   public interface ExactBlockLayout {
     int BYTES = 16;
     long SCAN = 0, PART = 4, PARTS = 8;

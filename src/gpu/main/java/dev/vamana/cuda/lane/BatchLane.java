@@ -33,7 +33,7 @@ public abstract class BatchLane<T extends Ticket> extends Lane<T> {
     super(threads, name, driver, onLost, spare);
   }
 
-  /** Whether a ticket can be searched together with others, of which one is {@code first}. */
+  /** Whether a ticket can be searched together with {@code first}. */
   protected abstract boolean alike(T first, T ticket);
 
   /** Returns the most items of a batch, unless the first ticket alone has more. */

@@ -1,5 +1,5 @@
 /**
- * What the lanes of a context have in common: a thread with an inbox, tickets, and leases of the
+ * Common parts of the lanes of a context: a thread with an inbox, tickets, and leases of the
  * segments that they search. {@code cuda.batch}, {@code cuda.hostfetch} and {@code cuda.scan} have
  * one kind of lane each. See docs/internals/gpu-lanes.md.
  */

@@ -49,9 +49,9 @@ public final class ListBatches implements AutoCloseable {
   // 10,000, 10 million win 1.4 times and 100 million 2.3 times with 10,000
   private static final int LEAST_SHARING = 4;
   private static final long LEAST_ENTRIES = 200_000_000;
-  // of what is left of the nearest list, without another list
+  // a wave with the rest of the nearest list, and no other list
   private static final int WAVE_OF_PIECES = 0;
-  // lists of an item that later steps search: those of the last step again and again
+  // lists of an item that each later step searches; the last number repeats
   private static final int[] WAVES = {4, 16, 32, 24, 40, 64, 64};
   private static final int NARROW = 12;
   private static final int WIDTH_OF_WAVE = 16;
@@ -312,7 +312,7 @@ public final class ListBatches implements AutoCloseable {
     driver.launch(kernel(name), blocks, threads, sharedBytes, parameters, stream);
   }
 
-  /** Returns how many blocks fit the device at once, of those that there is work for. */
+  /** Returns how many blocks fit the device at once, but no more than there is work for. */
   private int blocks(String name, int threads, int sharedBytes, long work) {
     int fit = kernel(name).blocksPerMultiprocessor(threads, sharedBytes);
     if (fit < 1) {

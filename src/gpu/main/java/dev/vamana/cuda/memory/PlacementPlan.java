@@ -51,7 +51,7 @@ record PlacementPlan(
   /** Offset of a part that is not in the block. */
   static final long NONE = -1;
 
-  /** Bytes of what is stored of each copy in bytes: {@code vamana::ByteFacts}. */
+  /** Bytes of facts about each copy in bytes: {@code vamana::ByteFacts}. */
   static final int FACT_BYTES = 2 * Float.BYTES;
 
   /**

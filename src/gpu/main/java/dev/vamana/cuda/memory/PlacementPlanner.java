@@ -38,8 +38,8 @@ final class PlacementPlanner {
    *
    * @param device free bytes on the device
    * @param mapped bytes of page cache that may be pinned
-   * @param ample free bytes on the device beyond those that are kept for segments to come; plans
-   *     that are taken only {@link PlacementPlan#ifRoom} may take no more
+   * @param ample free bytes on the device beyond the reserve for segments to come; plans that are
+   *     taken only {@link PlacementPlan#ifRoom} may take no more
    */
   record Room(long device, long mapped, long ample) {
 

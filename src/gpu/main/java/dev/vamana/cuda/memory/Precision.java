@@ -2,7 +2,7 @@ package dev.vamana.cuda.memory;
 
 import java.util.Locale;
 
-/** What the distances of a walk on the device are computed from. */
+/** Form of the vectors from which a walk on the device computes distances. */
 public enum Precision {
   /** The raw vectors: walks compute exact distances. Byte vectors have one byte a component. */
   FLOAT32,

@@ -294,7 +294,7 @@ final class SegmentUpload {
     return Placement.usual(plan.shape().dimension()) == Placement.EXACT_INT8;
   }
 
-  /** Refuses copies that nobody asked for if they lose what walks need. */
+  /** Refuses copies that no setting asks for if they lose precision that walks need. */
   private void tryCopies() throws IOException {
     double kept = CopyTrial.kept(view, plan.shape(), center(), abort);
     if (kept < CopyTrial.LEAST_KEPT) {

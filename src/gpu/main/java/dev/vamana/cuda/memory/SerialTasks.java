@@ -37,7 +37,7 @@ final class SerialTasks {
     add(tasks, new Queued(work, essential));
   }
 
-  /** Queues a task before those that are not urgent. */
+  /** Queues a task before the tasks that are not urgent. */
   void addUrgent(Runnable work) {
     add(urgent, new Queued(work, false));
   }

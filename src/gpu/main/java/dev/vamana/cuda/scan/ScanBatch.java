@@ -20,8 +20,8 @@ import java.util.Map;
 import java.util.WeakHashMap;
 
 /**
- * Searches tickets that are alike: those of one segment in one batch, and small batches over
- * several segments in one launch. Only the lane's thread uses it. {@link ScanLane} has one.
+ * Searches similar tickets: tickets of one segment in one batch, and small batches over several
+ * segments in one launch. Only the lane's thread uses it. {@link ScanLane} has one.
  */
 final class ScanBatch {
 

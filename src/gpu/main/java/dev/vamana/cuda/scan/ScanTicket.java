@@ -16,7 +16,7 @@ import org.apache.lucene.util.Bits;
 public final class ScanTicket extends Ticket {
 
   /**
-   * What the queries have in common.
+   * Common properties of the queries.
    *
    * @param segment the segment; the device can read its rows unless {@code file} is set
    * @param file the vectors in ordinal order, densely packed, which are streamed to the device;

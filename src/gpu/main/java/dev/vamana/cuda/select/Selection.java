@@ -34,7 +34,7 @@ public final class Selection implements Closeable {
   // of select_radix and of the other kernels of Sample Select, with a list of 4,096 pairs
   private static final int LARGE_THREADS = 512;
   private static final int LARGE_SHARED_BYTES = 8 * 4_096;
-  // results that select_sort_4096 and a block of select_sort_merge write, and those that
+  // results that select_sort_4096 and a block of select_sort_merge write, and results that
   // select_sort_16384 sorts at once
   private static final int TILE = 4_096;
   private static final int LARGE_TILE = 16_384;

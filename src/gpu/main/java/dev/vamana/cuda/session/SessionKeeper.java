@@ -57,7 +57,7 @@ public final class SessionKeeper implements Runnable {
   /**
    * Opens the first session on the calling thread, and waits some seconds for its self-test.
    *
-   * @param uploads makes the executor of the uploads of each session, one thread of which is used
+   * @param uploads makes an executor for the uploads of each session, which uses one thread of it
    * @throws GpuException if there is no usable device
    */
   public SessionKeeper(

@@ -7,10 +7,10 @@ import java.util.concurrent.atomic.LongAdder;
 /** Counts work for writing segments, and what of it is left to the CPU, over all contexts. */
 abstract class WorkCounters {
 
-  /** What the device has done. */
+  /** Work of the device. */
   final Counters totals = new Counters();
 
-  /** What the CPU does although the device is to do it, by reason. */
+  /** Work that the CPU does in place of the device, by reason. */
   final Counters onCpu = new Counters();
 
   private final LongAdder tooSmall = onCpu.add("too_small");

@@ -83,7 +83,7 @@ public abstract class FedRows implements AutoCloseable {
   /** Sets the parameters that say where on the device the answers of {@code count} rows go. */
   abstract void place(long address, int count);
 
-  /** Takes what the kernel has written. */
+  /** Receives the answers that the kernel has written. */
   @FunctionalInterface
   interface Answers {
     /** Takes the answers of {@code count} rows from {@code first} on. */

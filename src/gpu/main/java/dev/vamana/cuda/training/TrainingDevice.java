@@ -287,7 +287,7 @@ public final class TrainingDevice {
         });
   }
 
-  /** Feeds rows to the device; the parameters are those of {@link RowFeed}. */
+  /** Feeds rows to the device. {@link RowFeed} explains the parameters. */
   void feed(
       RowSource source,
       int count,

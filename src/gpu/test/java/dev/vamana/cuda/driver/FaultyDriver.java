@@ -8,7 +8,7 @@ import java.util.SplittableRandom;
 /** A driver that fails on request. */
 public final class FaultyDriver extends ForwardingDriver {
 
-  /** What can be made to fail. */
+  /** Operations that can be made to fail. */
   public enum Operation {
     ALLOCATE,
     ALLOCATE_PINNED,

@@ -113,7 +113,7 @@ public class JcudaDriverTests extends LuceneTestCase {
     assertEquals(-1, expected.mismatch(actual));
   }
 
-  /** What a kernel that copies finds at an address that the device can read. */
+  /** Bytes that a kernel copies from an address that the device can read. */
   private MemorySegment copiedByKernel(long source, long bytes, int sharedBytes) {
     long target = driver.allocate(bytes);
     MemorySegment parameters = probeOf(source, target, Math.toIntExact(bytes / 16), 16, 0);

@@ -412,7 +412,7 @@ public final class SeamDriver extends ForwardingDriver {
     return closed;
   }
 
-  /** What closing the device found, for instance memory that was left; null if nothing. */
+  /** The problem that closing the device found, for instance leaked memory; null if nothing. */
   public Throwable problem() {
     return problem;
   }

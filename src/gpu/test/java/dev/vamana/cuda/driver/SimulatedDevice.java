@@ -1,6 +1,6 @@
 package dev.vamana.cuda.driver;
 
-/** What a {@link SimulatedDriver} tells of its device. */
+/** Properties of the device of a {@link SimulatedDriver}. */
 final class SimulatedDevice {
 
   // the cache has room for the lists of 2,000 vectors of 24 components, but not of 3,000, so that

@@ -106,7 +106,7 @@ public final class SimulatedDriver implements CudaDriver {
     return launches.get();
   }
 
-  /** What is allocated, registered or created now. */
+  /** Names everything that is allocated, registered or created now. */
   public List<String> leftovers() {
     List<String> left = new ArrayList<>(memory.liveBlocks());
     left.addAll(pinned.liveBlocks());
@@ -418,7 +418,7 @@ public final class SimulatedDriver implements CudaDriver {
     return new AssertionError(what);
   }
 
-  /** What a copy to the device reads: ordinary memory may be reused as soon as the call returns. */
+  /** Source of a copy to the device. Ordinary memory may be reused as soon as the call returns. */
   private MemorySegment source(MemorySegment host) {
     checkNative(host);
     return staysInPlace(host)

@@ -47,7 +47,7 @@ public class SimulatedDriverTests extends LuceneTestCase {
     return parameters;
   }
 
-  /** What lies behind an endless kernel in a stream would read what the kernel did not write. */
+  /** Work behind an endless kernel in a stream does not run, since its input would be missing. */
   public void testNothingRunsBehindAnEndlessKernel() {
     CountDownLatch end = new CountDownLatch(1);
     SeamDriver driver = SeamDriver.make(KERNELS, 1 << 20, true, end);

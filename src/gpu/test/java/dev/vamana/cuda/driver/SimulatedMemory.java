@@ -22,7 +22,7 @@ import java.util.TreeMap;
  */
 final class SimulatedMemory {
 
-  /** What fresh and freed memory holds: an ordinal out of range, a NaN. */
+  /** Content of fresh and freed memory: an ordinal out of range, a NaN. */
   static final byte PATTERN = (byte) 0xFF;
 
   private static final long ALIGNMENT = 256;

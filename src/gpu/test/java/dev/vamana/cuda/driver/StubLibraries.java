@@ -46,7 +46,7 @@ public final class StubLibraries {
     return new StubLibraries(folder);
   }
 
-  /** What has to be in the environment of a process that is to find them. */
+  /** Environment variables of a process that is to load them. */
   public Map<String, String> environment() {
     return Map.of(
         "LD_LIBRARY_PATH",

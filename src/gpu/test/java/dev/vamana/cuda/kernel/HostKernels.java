@@ -50,7 +50,7 @@ public final class HostKernels implements SimulatedKernels {
     };
   }
 
-  /** What a kernel would not notice before it reads or writes beyond its memory. */
+  /** Finds mistakes of a launch that would make the kernel access memory beyond its own. */
   void check(String name, int threads, int sharedBytes, MemorySegment parameters) {
     if (name.startsWith("walk_")) {
       checkWalk(name, threads, sharedBytes, parameters);

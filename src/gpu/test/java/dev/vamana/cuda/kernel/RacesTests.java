@@ -36,7 +36,7 @@ public class RacesTests extends LuceneTestCase {
           "exchange",
           "bytes of a word");
 
-  /** What the library exports. */
+  /** Functions of the library. */
   private interface SimtLibrary extends Library {
     String vamana_simt_sample(String name, long seed);
   }

@@ -12,14 +12,14 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The shipped kernels on the CPU, each thread of a launch as a fiber of its own
  * (native-kernels/host/simt). Blocks of kernels that search make progress side by side in a random
- * order, or one after the other as those of all other kernels do.
+ * order, or one after the other; blocks of all other kernels run one after the other.
  */
 public final class SimtKernels implements SimulatedKernels {
 
   /** Most blocks of kernels whose blocks take from the same items until none is left. */
   private static final int MOST_BLOCKS = 3;
 
-  /** What the library exports. */
+  /** Functions of the library. */
   private interface SimtLibrary extends Library {
     int vamana_simt_has_kernel(String name);
 
@@ -48,7 +48,7 @@ public final class SimtKernels implements SimulatedKernels {
   }
 
   /**
-   * Loads them; tests are skipped where those of {@link HostKernels} are.
+   * Loads them; tests are skipped where loading {@link HostKernels} skips them.
    *
    * @param seed decides which threads run when
    * @param oneByOne whether each block begins when the one before has ended

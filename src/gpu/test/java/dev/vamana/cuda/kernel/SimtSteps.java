@@ -14,7 +14,7 @@ final class SimtSteps {
   /** Nodes of a row that a warp adds to a visited set. */
   static final int ROW = 64;
 
-  /** What the library exports. */
+  /** Functions of the library. */
   private interface SimtLibrary extends Library {
     String vamana_simt_merge(
         long[] list,

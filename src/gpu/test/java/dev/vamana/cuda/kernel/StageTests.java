@@ -210,7 +210,7 @@ public class StageTests extends KernelTestCase {
       float[] expected = c.expected(query).entries();
       float[] fixed = c.actual(query, true);
       float rounding = largest(expected) * 0x1p-20f;
-      // what a distance is less, subspace by subspace
+      // fixed-point tables leave out the smallest entry of each subspace
       for (int from = 0; from < expected.length; from += 256) {
         float smallest = expected[from];
         for (int i = from; i < from + 256; i++) {

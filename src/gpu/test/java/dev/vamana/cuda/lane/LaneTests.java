@@ -345,7 +345,7 @@ public class LaneTests extends LuceneTestCase {
     return request;
   }
 
-  /** What the device does not end fails, and no later call reaches the driver. */
+  /** A request that the device does not end fails, and no later call reaches the driver. */
   public void testDeadline() {
     Deadline deadline = new Deadline(TimeUnit.MILLISECONDS.toNanos(20));
     CudaDriver gated = new GatedDriver(driver, deadline);

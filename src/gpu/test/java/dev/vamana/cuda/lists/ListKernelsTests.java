@@ -56,7 +56,7 @@ public class ListKernelsTests extends LuceneTestCase {
     assertEquals(name(ListCodes.TABLE, 24), choose(128, true, 1));
   }
 
-  /** The table of 256 subspaces takes more than half of what a multiprocessor has. */
+  /** The table of 256 subspaces takes more than half of a multiprocessor's shared memory. */
   public void testALargeTableHasManyWarps() {
     int many = 10 * driver.device().multiprocessors();
     assertEquals(name(ListCodes.TABLE, 24), choose(2_048, true, many));

@@ -53,7 +53,7 @@ public class EvictionTests extends ResidencyTestCase {
     assertEquals(List.of("evicted 1", "uploaded 3 exact"), events());
     assertEquals(1, counter(residency, "evictions"));
     assertEquals(Absence.EVICTED, residency.absence(views.get(1)));
-    // taking turns at once pushes out those that were unused, not each other
+    // segments that take turns at once evict unused segments, not each other
     assertAbsent(1, Absence.QUEUED);
     executor.runAll();
     assertEquals(List.of("evicted 0", "uploaded 1 exact"), events());

@@ -106,7 +106,7 @@ public class PlacementPlannerTests extends LuceneTestCase {
     }
   }
 
-  /** A copy that nobody asked for needs both placements to be allowed. */
+  /** A copy that no setting asks for needs both placements to be allowed. */
   public void testChosenPlacementsOfWideFloats() {
     SegmentShape shape = wide(Placement.WIDE, VectorEncoding.FLOAT32);
     for (Placement placement : Placement.values()) {

@@ -178,7 +178,7 @@ public class ResidencyTests extends ResidencyTestCase {
     renew();
   }
 
-  /** What is still queued when a context is given up leaves its driver alone. */
+  /** A task that is still queued when a context is given up leaves the context's driver alone. */
   public void testDriverIsNotUsedAfterItWasGivenUp() throws IOException {
     for (boolean begun : new boolean[] {false, true}) {
       open(Placement.EXACT, DEVICE);

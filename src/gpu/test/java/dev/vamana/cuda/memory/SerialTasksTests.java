@@ -8,7 +8,7 @@ import java.util.concurrent.Executor;
 import java.util.concurrent.RejectedExecutionException;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** Tests what becomes of tasks that the executor does not run. */
+/** Tests the fate of tasks that the executor does not run. */
 public class SerialTasksTests extends LuceneTestCase {
 
   private final Queue<Runnable> given = new ArrayDeque<>();

@@ -74,7 +74,7 @@ public class CostModelTests extends PlanTestCase {
     return task(vectors, vectors, Workload.Rows.DEVICE, Workload.Graph.NONE, true, batch);
   }
 
-  /** What throughput bounds takes longer on a smaller device, what latency bounds does not. */
+  /** A smaller device takes longer for work bound by throughput, not for work bound by latency. */
   public void testScaled() {
     CostModel half = model().scaledTo(5);
     Workload task = task(Workload.Rows.DEVICE, Workload.Graph.DEVICE, false);

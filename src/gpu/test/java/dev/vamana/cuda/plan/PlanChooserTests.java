@@ -65,7 +65,7 @@ public class PlanChooserTests extends PlanTestCase {
     return task(vectors, vectors, rows, Workload.Graph.LISTS, cpuScans, 1).over(segments);
   }
 
-  /** What the CPU would take does not count: it is no alternative to a search of lists. */
+  /** The CPU's time does not count: the CPU is no alternative to a search of lists. */
   public void testScanOrLists() {
     for (PlanChooser chooser : new PlanChooser[] {CHOOSER, withoutCpu()}) {
       boolean cpuScans = random().nextBoolean();
@@ -178,7 +178,7 @@ public class PlanChooserTests extends PlanTestCase {
     }
   }
 
-  /** What handing over costs is the device's, but no part of the prediction. */
+  /** The cost of handing over counts against the device, but is no part of the prediction. */
   public void testHandOver() {
     PlanChooser chooser = new PlanChooser(model().with(CostForm.HAND_OVER, 30_000));
     for (int off : new int[] {-10, 10}) {

@@ -55,7 +55,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
     return new SimulatedDriver(kernels, 1L << 30, random().nextBoolean());
   }
 
-  /** What is taken and given back. */
+  /** Counts the memory that is taken and given back. */
   private static final class Budget implements DeviceBudget {
     final AtomicLong used = new AtomicLong();
     final long limit;

@@ -39,7 +39,7 @@ public final class Arguments {
   /**
    * Returns what was made of the arguments.
    *
-   * @throws IllegalArgumentException if there is an argument that nobody has asked for
+   * @throws IllegalArgumentException if there is an unknown argument
    */
   public <T> T checked(T made) {
     for (Map.Entry<String, String> value : values.entrySet()) {

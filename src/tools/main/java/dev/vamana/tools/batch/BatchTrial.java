@@ -23,7 +23,7 @@ public final class BatchTrial {
   private final VectorSet set;
 
   /**
-   * What to measure.
+   * Plan of a measurement.
    *
    * @param vectors query vectors per request
    * @param k hits per query vector

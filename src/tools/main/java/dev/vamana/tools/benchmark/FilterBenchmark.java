@@ -149,7 +149,7 @@ public final class FilterBenchmark {
     out.println();
   }
 
-  /** What one index has answered in a cell of the table. */
+  /** Answers of one index in a cell of the table. */
   private final class Outcome {
     private final Filtering filters;
     private final int width;

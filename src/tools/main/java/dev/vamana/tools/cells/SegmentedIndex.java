@@ -49,7 +49,7 @@ public final class SegmentedIndex {
    * Creates the index anew, without documents.
    *
    * @param type type of {@code index_options}, such as {@code hnsw}
-   * @param settings settings besides those that keep the segments as they are
+   * @param settings settings besides the ones that keep the segments as they are
    */
   public void create(String type, Map<String, String> settings) throws IOException {
     create(index, 1, type, settings);

@@ -14,7 +14,7 @@ public final class Widths {
   private Widths() {}
 
   /**
-   * Returns the widths whose recalls enclose those that are compared, and the smallest.
+   * Returns the widths whose recalls enclose the compared recalls, and the smallest width.
    *
    * @param recalls recall by width, ascending from the smallest; at least one
    * @param least recall that every compared search has; lower ones are not enclosed

@@ -14,7 +14,7 @@ record Answered(Map<String, Long> byPlacement, Map<String, Long> onCpu) {
 
   static final Answered NOBODY = new Answered(Map.of(), Map.of());
 
-  /** What was answered since an earlier state. */
+  /** Answers since an earlier state. */
   Answered since(Answered before) {
     return new Answered(sum(byPlacement, before.byPlacement, -1), sum(onCpu, before.onCpu, -1));
   }

@@ -3,8 +3,7 @@ package dev.vamana.tools.demo;
 import java.util.List;
 
 /**
- * What was measured of one row; latencies and rates are those at num_candidates {@value
- * #NUM_CANDIDATES}.
+ * Figures of one row; latencies and rates are measured at num_candidates {@value #NUM_CANDIDATES}.
  *
  * @param label the row's name
  * @param answeredBy who answered its queries

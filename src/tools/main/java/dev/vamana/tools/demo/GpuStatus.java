@@ -7,7 +7,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * What a node's {@code GET /_vamana/nodes/stats} says of its GPU and of who answered searches.
+ * Report of a node's {@code GET /_vamana/nodes/stats} on its GPU and on who answered searches.
  *
  * @param usable whether the GPU answers searches now
  * @param device the device's name, null without one

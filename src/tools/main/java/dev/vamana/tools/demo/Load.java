@@ -25,7 +25,7 @@ public final class Load {
     this.queries = List.copyOf(queries);
   }
 
-  /** What a client asks: an index, over some kind of connection. Safe for several threads. */
+  /** A client's access to an index over some kind of connection. Safe for several threads. */
   @FunctionalInterface
   public interface Searches {
 
@@ -34,7 +34,7 @@ public final class Load {
   }
 
   /**
-   * What one index answered.
+   * Measurements of one index.
    *
    * @param latencies of single requests
    * @param seconds wall time

@@ -137,7 +137,7 @@ final class Sweep {
     return points;
   }
 
-  /** What one row has answered so far at one {@code num_candidates}. */
+  /** Answers of one row so far at one {@code num_candidates}. */
   private static final class Answers {
     private final Latencies latencies = new Latencies();
     private final int[][] hits;

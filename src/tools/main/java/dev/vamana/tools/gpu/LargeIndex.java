@@ -42,7 +42,7 @@ record LargeIndex(MMapDirectory directory, DirectoryReader reader) implements Cl
   private static final String BUILT = "built.txt";
 
   /**
-   * What a build took.
+   * Durations of a build.
    *
    * @param seconds from the vectors in a mapped file to the finished index in files, which the
    *     system may not have written to the disk yet

@@ -31,7 +31,7 @@ import java.util.List;
  */
 final class LargeStage implements Stage {
 
-  /** What a stage does. */
+  /** Task of a stage. */
   enum Part {
     /** Generates the vectors and builds the index. */
     BUILD,

@@ -23,7 +23,7 @@ import java.util.Map;
  */
 final class NodeStage implements Stage {
 
-  /** What is measured. */
+  /** Kinds of measurements. */
   enum Kinds {
     /** Standard searches beside the stock index, at equal recall. */
     CELLS,

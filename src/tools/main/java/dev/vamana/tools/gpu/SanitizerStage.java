@@ -13,9 +13,9 @@ import java.util.stream.Stream;
 
 /**
  * Runs small tests under NVIDIA's compute-sanitizer, which finds invalid accesses, races in shared
- * memory, barriers that not all threads reach, and reads of device memory that nobody has written.
- * Each of its tools runs in a process of its own and is a test of the report. If a tool cannot run
- * on the machine, its test is skipped with a reason.
+ * memory, barriers that some threads do not reach, and reads of uninitialized device memory. Each
+ * of its tools runs in a process of its own and is a test of the report. If a tool cannot run on
+ * the machine, its test is skipped with a reason.
  *
  * <p>{@code --methods=memcheck,dev.vamana.cuda.SanitizedListTests} runs one of the tools, and one
  * of the classes. All tools together have ten minutes.

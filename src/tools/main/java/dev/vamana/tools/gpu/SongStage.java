@@ -18,7 +18,7 @@ final class SongStage implements Stage {
   private static final int LONE_LAUNCHES = 50;
   private static final String PLACEMENT = "launches";
 
-  /** What a walk of this beam visits on the sets measured so far, and some more. */
+  /** Nodes that a walk of this beam visits on the sets measured so far, and some more. */
   private static final double NODES = 2_048;
 
   private final String setName;

@@ -65,7 +65,7 @@ record SuiteOptions(
             given.number("device", -1, Integer.MAX_VALUE, 0)));
   }
 
-  /** Returns the placements to measure; those of a stage if none was asked for. */
+  /** Returns the placements to measure: {@code usual} if the arguments name no placement. */
   List<Placement> placementsOr(List<Placement> usual) {
     return placements.isEmpty()
         ? usual

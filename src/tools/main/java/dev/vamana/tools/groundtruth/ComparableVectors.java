@@ -30,7 +30,7 @@ final class ComparableVectors {
       return new ComparableVectors(true, Math.scalb(1f, EXPONENT));
     }
     float largest = Math.max(largest(base), largest(queries));
-    // whole numbers differ by at least one, and the device scans those that fit a byte faster
+    // whole numbers differ by at least one, and the device scans numbers that fit a byte faster
     if (largest == 0 || (whole(base) && whole(queries))) {
       return new ComparableVectors(false, 1);
     }

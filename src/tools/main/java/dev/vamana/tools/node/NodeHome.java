@@ -73,7 +73,7 @@ public final class NodeHome {
   }
 
   /**
-   * Assembles a home from other jars than those of {@value #PARTS_PROPERTY}.
+   * Assembles a home from other jars than the jars of {@value #PARTS_PROPERTY}.
    *
    * @param parts folder of the jars
    * @see #assemble(Path, Path)

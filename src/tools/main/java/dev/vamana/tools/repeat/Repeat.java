@@ -57,7 +57,7 @@ public final class Repeat {
     String fixedSeed = arguments.length > 6 ? arguments[6] : null;
     PrintStream out = System.out;
     boolean failed = false;
-    // What tests print is for their log. Lucene keeps the streams that it finds when it is loaded.
+    // Output of tests goes to their log. Lucene keeps the streams that it finds when it is loaded.
     try (PrintStream printed =
         new PrintStream(
             Files.newOutputStream(log, StandardOpenOption.CREATE, StandardOpenOption.APPEND),

@@ -27,7 +27,7 @@ final class Comparison {
   }
 
   /**
-   * What came of one question.
+   * Result of one question.
    *
    * @param encodeMillis time to encode the question
    * @param exactMillis time to compare it with all passages, on one core

@@ -24,7 +24,7 @@ public interface Engine {
   String answeredBy() throws IOException;
 
   /**
-   * What an index answered.
+   * Answer of an index.
    *
    * @param hits best first
    */

@@ -3,7 +3,7 @@ package dev.vamana.tools.text;
 import java.nio.charset.StandardCharsets;
 import java.util.Locale;
 
-/** HTML that is put together from text that nobody has checked. */
+/** HTML that is put together from unchecked text. */
 final class Html {
 
   private final StringBuilder page = new StringBuilder(1 << 14);

@@ -85,7 +85,7 @@ final class JavadocPage {
     return plain(own.substring(from, depth > 0 ? own.length() : div.start()));
   }
 
-  /** What a browser shows of some HTML, in one line and without code samples and tables. */
+  /** Text that a browser shows of some HTML, in one line and without code samples and tables. */
   static String plain(String html) {
     String text = UNREADABLE.matcher(html).replaceAll(" ");
     text = INLINE.matcher(text).replaceAll("");

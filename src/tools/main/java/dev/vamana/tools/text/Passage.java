@@ -34,8 +34,8 @@ public record Passage(String source, String page, String anchor, String title, S
   }
 
   /**
-   * What the encoder is given: the title in words, then the text without lists of parameter types,
-   * which say little and take many tokens.
+   * Text for the encoder: the title in words, then the text without lists of parameter types, which
+   * say little and take many tokens.
    */
   String sentence() {
     return words(title) + ". " + PARAMETERS.matcher(text).replaceAll("");

@@ -9,8 +9,8 @@ import java.util.TreeMap;
 import java.util.TreeSet;
 
 /**
- * Removes what a test has left in a cluster: indices, templates, pipelines, snapshot repositories
- * and cluster settings. What was there before stays. Anything else is up to the test's teardown.
+ * Removes leftovers of a test in a cluster: indices, templates, pipelines, snapshot repositories
+ * and cluster settings. Older ones stay. Anything else is up to the test's teardown.
  */
 public final class Leftovers {
   private static final List<String> KINDS =

@@ -25,7 +25,7 @@ public final class SuiteRunner {
   private final NodeClient client;
   private final Leftovers leftovers;
 
-  /** What the running test has kept, by name; {@code body} is the last answer. */
+  /** Values that the running test has kept, by name; {@code body} is the last answer. */
   private final Map<String, Object> kept = new HashMap<>();
 
   /** A runner for a node. */
@@ -151,8 +151,8 @@ public final class SuiteRunner {
   }
 
   /**
-   * What lies at a path such as {@code hits.hits.0._id} of the last answer, or null where an object
-   * on the way lacks the key. A dot of a key is written {@code \.}; a part may name a kept value;
+   * Value at a path such as {@code hits.hits.0._id} of the last answer, or null where an object on
+   * the way lacks the key. A dot of a key is written {@code \.}; a part may name a kept value;
    * {@code _arbitrary_key_} is the first key of an object.
    */
   private Object value(String path) {

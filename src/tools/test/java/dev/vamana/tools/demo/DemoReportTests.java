@@ -15,7 +15,7 @@ import java.util.Arrays;
 import java.util.List;
 import org.junit.Test;
 
-/** What the demo computes and prints, without a node. */
+/** Computations and output of the demo, without a node. */
 public class DemoReportTests {
 
   private static Latencies latencies(int count) {

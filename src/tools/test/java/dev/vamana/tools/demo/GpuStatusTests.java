@@ -10,7 +10,7 @@ import java.util.List;
 import java.util.Map;
 import org.junit.Test;
 
-/** What the demo reads in a node's statistics, and how it says who answered. */
+/** Tests how the demo reads a node's statistics, and how it reports who answered. */
 public class GpuStatusTests {
 
   private static GpuStatus status(String json) throws IOException {

@@ -11,7 +11,7 @@ import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** CSV files of figures: how they are written, and those that are published. */
+/** CSV files of figures: how they are written, and the published files. */
 public class FiguresTests extends LuceneTestCase {
 
   private static final Path PUBLISHED = Path.of("docs/benchmarks");
@@ -66,7 +66,7 @@ public class FiguresTests extends LuceneTestCase {
     assertTrue(failure.getMessage(), failure.getMessage().contains("has 2 values of 13"));
   }
 
-  /** Earlier rows may stay beside those of a commit only where a run takes hours. */
+  /** Earlier rows may stay beside rows of a commit only where a run takes hours. */
   public void testPublishedFiguresAreOfOneCommit() throws Exception {
     for (Sheet sheet : Sheet.values()) {
       List<Map<String, String>> rows = Figures.read(PUBLISHED, sheet);

@@ -5,7 +5,7 @@ import java.nio.file.Files;
 import java.nio.file.Path;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What the stage makes of a tool's output. */
+/** Verdicts of the stage on a tool's output. */
 public class SanitizerStageTests extends LuceneTestCase {
 
   private static SanitizerStage.Verdict judge(int status, String... lines) throws IOException {

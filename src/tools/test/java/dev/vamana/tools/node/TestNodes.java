@@ -9,9 +9,9 @@ public final class TestNodes {
 
   /**
    * Assertions are on, the server's assertions about files and threads too. The JVM takes the
-   * arguments of the build's property {@code tests.node.jvm}: half of what a start costs is the
-   * optimizing compiler, which pays only in nodes that run for longer, and a tenth is checking the
-   * bytecode of the server.
+   * arguments of the build's property {@code tests.node.jvm}: half the time of a start goes to the
+   * optimizing compiler, which pays only in nodes that run for longer, and a tenth to checks of the
+   * server's bytecode.
    *
    * @param more further arguments of the JVM
    */

@@ -12,7 +12,7 @@ import java.util.List;
 import java.util.regex.Pattern;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
-/** What the page's server answers, over HTTP. */
+/** Answers of the page's server, over HTTP. */
 public class SearchServerTests extends LuceneTestCase {
 
   private JavadocFolder javadoc;

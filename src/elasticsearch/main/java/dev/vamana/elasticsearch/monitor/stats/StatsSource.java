@@ -32,6 +32,6 @@ public interface StatsSource {
   /** The section {@code recall}. */
   Map<String, Object> recall();
 
-  /** What is wrong now. */
+  /** The present troubles. */
   List<Trouble> troubles();
 }

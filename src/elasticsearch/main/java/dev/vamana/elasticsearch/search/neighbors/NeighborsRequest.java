@@ -50,7 +50,7 @@ public final class NeighborsRequest extends UntypedActionRequest
   private final float requestsPerSecond;
 
   /**
-   * What to find, and where to write it.
+   * Options of a search for neighbours, and the index to write to.
    *
    * @param field name of a {@code dense_vector} field
    * @param k most neighbours of a document, 1 to {@value #MAX_K}
@@ -162,7 +162,7 @@ public final class NeighborsRequest extends UntypedActionRequest
     return true;
   }
 
-  /** What to find, and where to write it. */
+  /** Options of the search for neighbours, and the index to write to. */
   public Options options() {
     return options;
   }

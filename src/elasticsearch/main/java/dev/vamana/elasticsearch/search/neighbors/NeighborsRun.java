@@ -46,7 +46,7 @@ final class NeighborsRun {
   private volatile boolean failed;
 
   /**
-   * What a batch found.
+   * Result of a batch.
    *
    * @param documents the documents to write
    * @param skipped documents of the batch that were left out
@@ -121,7 +121,7 @@ final class NeighborsRun {
     startNext();
   }
 
-  /** A slice, of which one batch is searched at a time. It runs when its next batch may start. */
+  /** A slice. One of its batches is searched at a time; it runs when its next batch may start. */
   private final class Slice extends AbstractRunnable {
     private final SourceIndex.Pages pages;
     private final ActionListener<Void> done;

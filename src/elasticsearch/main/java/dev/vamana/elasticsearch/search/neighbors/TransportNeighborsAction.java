@@ -30,8 +30,8 @@ import org.elasticsearch.transport.TransportService;
 
 /**
  * Finds the nearest documents of every document of an index, on the node that receives the request.
- * What it asks of the cluster it asks for the user: reading, searching and writing need the same
- * privileges as in requests of their own.
+ * It sends requests to the cluster as the user: reading, searching and writing need the same
+ * privileges as in separate requests.
  */
 public final class TransportNeighborsAction
     extends TransportAction<NeighborsRequest, BulkByPaginatedSearchResponse> {

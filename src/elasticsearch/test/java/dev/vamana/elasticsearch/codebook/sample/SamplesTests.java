@@ -63,7 +63,7 @@ public class SamplesTests {
     assertEquals(0, offer(samples, "a", 1_000));
     assertEquals(300, status(samples, "a").held());
     assertEquals(300 * row, samples.memory().used());
-    // What is left is not enough for a whole sample, but for the smallest.
+    // The rest is too small for a whole sample, but large enough for the smallest one.
     assertEquals(0, offer(samples, "b", 1_000));
     assertEquals(260, status(samples, "b").held());
     assertEquals(1_000, status(samples, "b").seen());

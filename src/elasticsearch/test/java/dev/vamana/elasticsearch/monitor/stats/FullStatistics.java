@@ -25,7 +25,7 @@ import org.elasticsearch.common.transport.TransportAddress;
 record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.Snapshot build)
     implements StatsSource {
 
-  /** Groups of an executor's counters; those without names get what a bucket is called. */
+  /** Names of an executor's counters by group; groups without fixed names get arbitrary ones. */
   private static final Map<String, List<String>> GROUPS =
       Map.ofEntries(
           Map.entry(

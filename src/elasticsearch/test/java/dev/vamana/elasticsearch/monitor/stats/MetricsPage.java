@@ -47,7 +47,7 @@ public final class MetricsPage {
     return new MetricsPage(labelled);
   }
 
-  /** What the text has to be. */
+  /** The samples that the text has to contain. */
   private static final class Expected {
     private final Map<String, BigDecimal> samples = new TreeMap<>();
 

@@ -17,7 +17,7 @@ import org.elasticsearch.xcontent.XContentBuilder;
 import org.elasticsearch.xcontent.json.JsonXContent;
 import org.junit.BeforeClass;
 
-/** What statistics look like on the wire, as JSON and as OpenMetrics. */
+/** Forms of statistics: on the wire, as JSON and as OpenMetrics. */
 public class NodeStatsTests extends LuceneTestCase {
 
   @BeforeClass
@@ -61,7 +61,7 @@ public class NodeStatsTests extends LuceneTestCase {
     }
   }
 
-  /** What the page shows is what is written. */
+  /** A node's metrics are written as the page shows them. */
   public void testText() {
     Map<String, Object> sections =
         Map.of("memory", Map.of("device", Map.of("used_in_bytes", 17L << 30)));

@@ -8,7 +8,7 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 import org.junit.BeforeClass;
 
-/** What is written, and that the parser of the tests is strict. */
+/** Tests the text that is written, and that the parser of the tests is strict. */
 public class OpenMetricsTests extends LuceneTestCase {
   private static final Figures FIGURES =
       new Figures(

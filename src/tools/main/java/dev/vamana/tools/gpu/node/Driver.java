@@ -3,7 +3,7 @@ package dev.vamana.tools.gpu.node;
 import java.util.List;
 
 /**
- * What the driver of a public benchmark sends: the index that it creates, the documents of a bulk
+ * Requests of the driver of a public benchmark: the index that it creates, the documents of a bulk
  * request, and searches of one vector a request. docs/operators/other-benchmarks.md names the
  * versions that the requests follow.
  */

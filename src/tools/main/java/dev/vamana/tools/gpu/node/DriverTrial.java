@@ -47,7 +47,7 @@ public final class DriverTrial {
   private final Findings findings;
 
   /**
-   * What all measurements have in common.
+   * Common parameters of all measurements.
    *
    * @param set vectors, and queries with at least 100 exact neighbours each
    * @param loaders concurrent bulk requests; the drivers send one at a time
@@ -92,7 +92,7 @@ public final class DriverTrial {
   public void run(RunningNode node, Driver driver, String method) throws IOException {
     NodeClient client = node.client();
     boolean ours = method.equals(STOCK) == false;
-    // what the GPU has merged is what the node without it searches
+    // the node without the GPU searches the segments that the GPU has merged
     String index = driver.name() + (ours ? "-vamana" : "-stock");
     if (ours) {
       client.put(TEMPLATE, OPT_IN);
