@@ -45,7 +45,11 @@ public class NodeKernelsTests extends LuceneTestCase {
         new NodeKernels(kernels, FilterPath.unwrap(createTempDir()), 1, messages::add);
     KernelIndex index =
         new KernelIndex(new TreeMap<>(Map.of("walk", List.of("walk_one"))), List.of(90), 0, 12_090);
-    index.write(node.home(KernelSources.ofThisJar(), 90));
+    Path home = node.home(KernelSources.ofThisJar(), 90);
+    index.write(home);
+    Path image = home.resolve(KernelIndex.cubin("walk", 90));
+    Files.createDirectories(image.getParent());
+    Files.write(image, new byte[1]);
     KernelImages images = node.imagesFor(90);
     assertTrue(images.runOn(90));
     assertFalse(images.runOn(86));
