@@ -150,6 +150,20 @@ public class DamagedCopyIT {
     }
   }
 
+  /** Waits until the copy of a node has started, so that it can answer when the other one fails. */
+  private static void awaitCopyOn(String node) throws IOException {
+    long deadline = System.nanoTime() + AWAIT_NANOS;
+    String started = "";
+    while (started.contains(node + " STARTED") == false) {
+      assertTrue(started, System.nanoTime() < deadline);
+      started =
+          gpu.client()
+              .send("GET", "/_cat/shards/photos?h=node,state", null, "application/json")
+              .body()
+              .replaceAll(" +", " ");
+    }
+  }
+
   /** Waits until the failed copy was replaced, after which both copies are intact. */
   private static void assertReplaced(TestIndex index) throws IOException {
     // the health stays green until the master has heard of the failure
@@ -191,6 +205,7 @@ public class DamagedCopyIT {
     damageVectors(gpuHome);
     index.open();
     awaitInLog(gpu, "[photos][0] segment ");
+    awaitCopyOn("cpu");
     assertRight(gpu, "");
     assertRight(cpu, "");
     awaitInLog(gpu, "has a damaged file, so this copy of the shard fails");
@@ -204,6 +219,7 @@ public class DamagedCopyIT {
     damageVectors(gpuHome);
     index.open();
     awaitInLog(gpu, "[photos][0] segment ");
+    awaitCopyOn("cpu");
     assertRight(gpu, "");
     assertRight(cpu, "");
     assertReplaced(index);
