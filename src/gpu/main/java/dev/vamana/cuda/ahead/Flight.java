@@ -139,9 +139,7 @@ final class Flight {
     }
     answers = results;
     landed = true;
-    // a latch has each thread wake the next, which takes as long as the search itself if a query
-    // has
-    // eight segments
+    // a latch wakes one thread after the other: with eight segments that takes as long as a search
     Thread thread;
     while ((thread = waiting.poll()) != null) {
       LockSupport.unpark(thread);
