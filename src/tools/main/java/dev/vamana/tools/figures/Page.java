@@ -259,8 +259,7 @@ public final class Page {
     }
     List<String> ratios = Sheet.CELLS.columns().subList(3, Sheet.CELLS.columns().size());
     say("\n## A node over HTTP\n");
-    say(
-        "Ratio of requests a second to another index at equal recall@10: geometric mean (lowest)");
+    say("Ratio of requests a second to another index at equal recall@10: geometric mean (lowest)");
     say(
         "of all numbers of clients, recall 0.95 and 0.99. *CPU* is ours with the GPU off. The stock");
     say(
