@@ -35,13 +35,13 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
     StringBuilder csv =
         new StringBuilder(
             "set,method,width,recall_at_10,qps_per_cpu_s,p50_us,p99_us,visited,"
-                + "build_graph_cpu_s,build_pq_cpu_s,peak_heap_mb,bytes\n");
+                + "build_cpu_s,bytes\n");
     for (int i = 0; i < indexes.size(); i++) {
       BuiltIndex index = indexes.get(i);
       for (Curve.Point point : curves.get(i).points()) {
         csv.append(
             format(
-                "%s,%s,%d,%.4f,%.1f,%.1f,%.1f,%.1f,%.2f,%.2f,%.1f,%d\n",
+                "%s,%s,%d,%.4f,%.1f,%.1f,%.1f,%.1f,%.2f,%d\n",
                 set.name(),
                 index.name(),
                 point.width(),
@@ -50,9 +50,7 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
                 point.p50Us(),
                 point.p99Us(),
                 point.visited(),
-                index.graph().cpuSeconds(),
-                index.quantization().cpuSeconds(),
-                index.peakHeapMb(),
+                index.cost().cpuSeconds(),
                 index.totalBytes()));
       }
     }
@@ -122,17 +120,15 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
   private String builds() {
     StringBuilder table =
         new StringBuilder(
-            "| index | graph CPU s | PQ CPU s | wall s | peak heap MB | bytes | by extension |\n"
-                + "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+            "| index | CPU s | wall s | bytes | by extension |\n"
+                + "| --- | ---: | ---: | ---: | --- |\n");
     for (BuiltIndex index : indexes) {
       table.append(
           format(
-              "| %s | %.1f | %.1f | %.1f | %.0f | %,d | %s |\n",
+              "| %s | %.1f | %.1f | %,d | %s |\n",
               index.name(),
-              index.graph().cpuSeconds(),
-              index.quantization().cpuSeconds(),
-              index.graph().wallSeconds() + index.quantization().wallSeconds(),
-              index.peakHeapMb(),
+              index.cost().cpuSeconds(),
+              index.cost().wallSeconds(),
               index.totalBytes(),
               index.bytes().entrySet().stream()
                   .map(entry -> format("%s %,d", entry.getKey(), entry.getValue()))

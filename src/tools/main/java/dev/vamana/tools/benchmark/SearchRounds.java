@@ -1,7 +1,9 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.demo.Progress;
 import java.io.IOException;
 import java.lang.management.ManagementFactory;
 import java.lang.management.ThreadMXBean;
@@ -65,7 +67,7 @@ final class SearchRounds {
       passes.add(Stream.<List<Pass>>generate(ArrayList::new).limit(widths.size()).toList());
     }
     for (int round = 0; round < rounds; round++) {
-      progress.say("search, round " + (round + 1) + " of " + rounds);
+      progress.say("search, round %d of %d", round + 1, rounds);
       for (int w = 0; w < widths.size(); w++) {
         for (int turn = 0; turn < indexes.size(); turn++) {
           int i = (round + turn) % indexes.size();
@@ -85,7 +87,7 @@ final class SearchRounds {
   }
 
   private void warmUp(BuiltIndex index) throws IOException {
-    progress.say("warm up " + index.name());
+    progress.say("warm up %s", index.name());
     long end = threads.getCurrentThreadCpuTime() + (long) (warmUpSeconds * 1e9);
     int[] nearest = new int[K];
     do {
@@ -137,8 +139,6 @@ final class SearchRounds {
   }
 
   private static double median(List<Pass> passes, ToDoubleFunction<Pass> figure) {
-    double[] sorted = passes.stream().mapToDouble(figure).sorted().toArray();
-    int middle = sorted.length / 2;
-    return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
+    return Median.of(passes.stream().mapToDouble(figure).toArray());
   }
 }

@@ -2,6 +2,7 @@ package dev.vamana.tools.cells;
 
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.figures.Figures;
+import dev.vamana.tools.figures.Machine;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
@@ -47,7 +48,7 @@ public final class Cells {
       node = node.withSetting(setting.getKey(), setting.getValue());
     }
     Figures figures =
-        new Figures(options.out(), Figures.commitOf(Path.of("")), Figures.processor());
+        new Figures(options.out(), Figures.commitOf(Path.of("")), Machine.processor());
     try {
       for (Path folder : options.sets()) {
         VectorSet set = VectorSet.load(folder, null, options.limit());

@@ -1,6 +1,7 @@
 package dev.vamana.tools.demo;
 
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.figures.Machine;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.elasticsearch.Build;
 
@@ -200,7 +202,14 @@ public final class Demo {
 
   private void report(List<Figures> figures, DemoSet set, GpuStatus gpu) throws IOException {
     int cores = Runtime.getRuntime().availableProcessors();
-    String machine = Processor.describe(options.heap()) + " " + gpu.line();
+    String machine =
+        String.format(
+            Locale.ROOT,
+            "%s; Elasticsearch %s with a heap of %s. %s",
+            Machine.describe(),
+            Build.current().version(),
+            options.heap(),
+            gpu.line());
     Files.createDirectories(options.out());
     Path page = options.out().resolve("report.html");
     Files.writeString(page, new Report(set, figures, machine).html(cores));

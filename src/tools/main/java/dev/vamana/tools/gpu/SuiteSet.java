@@ -5,6 +5,9 @@ import dev.vamana.tools.figures.Figures.Subject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.document.StoredField;
 
 /**
  * A vector set of the suite.
@@ -12,7 +15,10 @@ import java.util.Map;
  * @param vectors the vectors, at unit length if the metric is cosine, as Elasticsearch passes them
  *     to a format
  */
-record SuiteSet(VectorSet vectors) {
+record SuiteSet(VectorSet vectors) implements SetIndex.Rows {
+
+  /** Stored field with the row of a document. */
+  static final String ROW = "row";
 
   /** Names of the sets by the short names used in stage names. */
   static final Map<String, String> NAMES =
@@ -33,10 +39,6 @@ record SuiteSet(VectorSet vectors) {
   /** Loads or generates a set. */
   static SuiteSet load(SuiteOptions options, String shortName) throws IOException {
     String name = NAMES.get(shortName);
-    if (name == null) {
-      throw new IllegalArgumentException(
-          "set '" + shortName + "' is unknown, allowed are " + NAMES.keySet());
-    }
     ClusteredSet generated = ClusteredSet.named(name);
     if (generated != null) {
       return generated.generate(options.limit());
@@ -47,11 +49,25 @@ record SuiteSet(VectorSet vectors) {
 
   /** Returns the first columns of this set's figures. */
   Subject subject() {
-    return new Subject(vectors.name(), vectors.base().size(), vectors.dimension());
+    return new Subject(vectors.name(), size(), vectors.dimension());
   }
 
   /** Returns the name of an index of these vectors. */
   String index(String format) {
-    return vectors.name() + "-" + vectors.base().size() + "-" + format;
+    return vectors.name() + "-" + size() + "-" + format;
+  }
+
+  @Override
+  public int size() {
+    return vectors.base().size();
+  }
+
+  @Override
+  public Document document(int row) {
+    Document document = new Document();
+    document.add(
+        new KnnFloatVectorField(SetIndex.FIELD, vectors.base().rows()[row], vectors.similarity()));
+    document.add(new StoredField(ROW, row));
+    return document;
   }
 }
