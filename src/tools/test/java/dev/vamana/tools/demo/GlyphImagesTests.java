@@ -55,7 +55,7 @@ public class GlyphImagesTests {
   }
 
   @Test
-  public void testStrokes() {
-    assertImages(Glyphs.ofStrokes());
+  public void testStars() {
+    assertImages(new Glyphs(Glyphs.stars(), "stars"));
   }
 }
