@@ -1,6 +1,6 @@
 package dev.vamana.tools.figures;
 
-import dev.vamana.tools.cells.GeometricMean;
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.plot.LinePlot;
 import java.io.IOException;
 import java.nio.file.Files;
@@ -306,7 +306,7 @@ public final class Page {
               : String.format(
                   Locale.ROOT,
                   " %.2f (%.2f) |",
-                  GeometricMean.of(of),
+                  Median.geometricMean(of),
                   of.stream().min(Comparator.naturalOrder()).orElseThrow()));
     }
     if (rows.isEmpty() == false) {

@@ -29,18 +29,18 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
   /** Searches the queries of a set. */
   interface Search {
     /** Returns the recall@10 with a beam. */
-    double recall(int beam) throws IOException, InterruptedException;
+    double recall(int beam) throws IOException;
   }
 
   /** Measures walks or searches of lists, up to {@link #ENOUGH}. */
   static BeamSweep run(BatchRun run, VectorSet set, Lane lane)
-      throws IOException, InterruptedException {
+      throws IOException {
     Recall recall = new Recall(set, run.k());
     return run(ENOUGH, beam -> recall.of(run.hits(lane.walk(beam))));
   }
 
   /** Measures the recall of ever wider beams, until it is enough or stops growing. */
-  static BeamSweep run(double enough, Search search) throws IOException, InterruptedException {
+  static BeamSweep run(double enough, Search search) throws IOException {
     NavigableMap<Integer, Double> recalls = new TreeMap<>();
     double best = 0;
     int stale = 0;

@@ -28,7 +28,7 @@ final class LuceneStage implements Stage {
   }
 
   @Override
-  public void run(Context context) throws IOException, InterruptedException {
+  public void run(Context context) throws IOException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = index(context, set)) {
       measure(context, set, index);
@@ -54,8 +54,7 @@ final class LuceneStage implements Stage {
     }
   }
 
-  private static void measure(Context context, SuiteSet set, SetIndex index)
-      throws IOException, InterruptedException {
+  private static void measure(Context context, SuiteSet set, SetIndex index) throws IOException {
     LeafReader leaf = index.leaf();
     // several writers: documents are not in the order of the rows
     int[] rows = new int[leaf.maxDoc()];

@@ -154,8 +154,6 @@ record SetIndex(MMapDirectory directory, DirectoryReader reader, double buildSec
         writer.forceMerge(1);
       }
       writer.commit();
-    } catch (InterruptedException e) {
-      throw new IOException("adding documents was interrupted", e);
     }
   }
 

@@ -20,9 +20,13 @@ record SuiteSet(VectorSet vectors) implements SetIndex.Rows {
   /** Stored field with the row of a document. */
   static final String ROW = "row";
 
+  /** In stage names, for the set in the folder of the option {@code set}. */
+  static final String GIVEN = "given";
+
   /** Names of the sets by the short names used in stage names. */
   static final Map<String, String> NAMES =
       Map.ofEntries(
+          Map.entry(GIVEN, GIVEN),
           Map.entry("sift5k", "sift5k-ngt"),
           Map.entry("sift100k", "sift100k-bsds"),
           Map.entry("sift764k", "sift764k-bsds"),
@@ -43,7 +47,7 @@ record SuiteSet(VectorSet vectors) implements SetIndex.Rows {
     if (generated != null) {
       return generated.generate(options.limit());
     }
-    Path folder = options.home().resolve("data").resolve(name);
+    Path folder = name.equals(GIVEN) ? options.set() : options.home().resolve("data").resolve(name);
     return new SuiteSet(VectorSet.load(folder, null, options.limit()).normalized());
   }
 

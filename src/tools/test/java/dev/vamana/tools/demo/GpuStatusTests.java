@@ -74,8 +74,7 @@ public class GpuStatusTests {
     KnnIndex ours = new KnnIndex(null, "ours", "ours (this plugin)");
     KnnIndex stock = new KnnIndex(null, "stock", "stock");
     List<Row> without = Row.of(null, ours, stock, status("{'state': {'usable': false}}"), "auto");
-    assertEquals(
-        List.of("ours (this plugin)", "stock"), without.stream().map(Row::label).toList());
+    assertEquals(List.of("ours (this plugin)", "stock"), without.stream().map(Row::label).toList());
     List<Row> with = Row.of(null, ours, stock, status("{'state': {'usable': true}}"), "graph");
     assertEquals(
         List.of("ours (GPU on)", "ours (GPU off)", "stock"),
