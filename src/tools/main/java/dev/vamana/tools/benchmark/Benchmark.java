@@ -1,5 +1,6 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.tools.cells.Curve;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.demo.Progress;
 import dev.vamana.tools.figures.Machine;

@@ -177,7 +177,7 @@ final class JvectorContender implements Contender {
     }
 
     @Override
-    public long search(int query, int width, int[] nearest) {
+    public void search(int query, int width, int[] nearest) {
       ScoreFunction.ExactScoreFunction exact = view.rerankerFor(queries[query], similarity);
       DefaultSearchScoreProvider scores =
           codes == null
@@ -189,7 +189,6 @@ final class JvectorContender implements Contender {
       for (int i = 0; i < nearest.length; i++) {
         nearest[i] = i < nodes.length ? nodes[i].node : -1;
       }
-      return found.getVisitedCount();
     }
 
     @Override

@@ -119,7 +119,7 @@ final class LuceneContender implements Contender {
     }
 
     @Override
-    public long search(int query, int width, int[] nearest) throws IOException {
+    public void search(int query, int width, int[] nearest) throws IOException {
       TopDocs found =
           leaf.searchNearestVectors(FIELD, queries[query], width, all, Integer.MAX_VALUE);
       if (rerank) {
@@ -128,7 +128,6 @@ final class LuceneContender implements Contender {
       for (int i = 0; i < nearest.length; i++) {
         nearest[i] = i < found.scoreDocs.length ? found.scoreDocs[i].doc : -1;
       }
-      return found.totalHits.value();
     }
 
     /** Replaces estimated scores by exact ones. */

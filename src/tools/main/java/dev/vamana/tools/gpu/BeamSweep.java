@@ -33,8 +33,7 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
   }
 
   /** Measures walks or searches of lists, up to {@link #ENOUGH}. */
-  static BeamSweep run(BatchRun run, VectorSet set, Lane lane)
-      throws IOException {
+  static BeamSweep run(BatchRun run, VectorSet set, Lane lane) throws IOException {
     Recall recall = new Recall(set, run.k());
     return run(ENOUGH, beam -> recall.of(run.hits(lane.walk(beam))));
   }

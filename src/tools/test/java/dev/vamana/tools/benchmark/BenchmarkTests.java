@@ -1,6 +1,7 @@
 package dev.vamana.tools.benchmark;
 
 import com.carrotsearch.randomizedtesting.annotations.TimeoutSuite;
+import dev.vamana.tools.cells.Curve;
 import dev.vamana.tools.datasets.ElementType;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.TexMexFile;
@@ -74,12 +75,10 @@ public class BenchmarkTests extends LuceneTestCase {
         silent);
     String name = folder.getFileName().toString();
     List<String> csv = Files.readAllLines(out.resolve(name + ".csv"));
-    assertEquals(
-        "set,method,width,recall_at_10,qps_per_cpu_s,p50_us,p99_us,visited," + "build_cpu_s,bytes",
-        csv.get(0));
-    assertEquals(1 + 2 * 3, csv.size());
+    assertEquals("set,method,width,recall_at_10,qps_per_cpu_s,build_cpu_s,bytes", csv.get(0));
+    assertTrue(csv.toString(), csv.size() > 2);
     for (String line : csv.subList(1, csv.size())) {
-      assertEquals(line, 10, line.split(",").length);
+      assertEquals(line, 7, line.split(",").length);
     }
     assertTrue(Files.readString(out.resolve(name + ".md")).contains("200 vectors of dimension 6"));
     assertTrue(Files.readString(out.resolve(name + ".svg")).startsWith("<svg"));
@@ -92,17 +91,16 @@ public class BenchmarkTests extends LuceneTestCase {
             set,
             List.of(index("vamana"), index("lucene-m16-b100"), index("jvector-exact")),
             List.of(
-                curve("vamana", 0.96, 3_000, 0.97, 2_000),
-                curve("lucene-m16-b100", 0.90, 1_000, 0.99, 500),
-                curve("jvector-exact", 0.94, 9_000, 1, 400)),
+                curve(0.96, 3_000, 0.97, 2_000),
+                curve(0.90, 1_000, 0.99, 500),
+                curve(0.94, 9_000, 1, 400)),
             "Machine: none.");
     String text = report.markdown();
     assertTrue(text, text.contains("| vamana | 3,000 (width 10: 0.9600) | 4.41 | not reached | |"));
     assertTrue(text, text.contains("| lucene-m16-b100 | 680 | 1.00 | 500 | 1.00 |"));
     assertTrue(text, text.contains("| vamana | 2.0 | 4.0 | 30 | vec 10, vex 20 |"));
     assertTrue(text, text.endsWith("Machine: none.\n"));
-    assertTrue(
-        report.csv(), report.csv().contains("\ns,vamana,10,0.9600,3000.0,1.0,2.0,3.0,2.00,30\n"));
+    assertTrue(report.csv(), report.csv().contains("\ns,vamana,10,0.9600,3000.0,2.00,30\n"));
     assertTrue(report.plot().toSvg().contains("lucene-m16-b100"));
   }
 
@@ -111,13 +109,9 @@ public class BenchmarkTests extends LuceneTestCase {
         name, new BuildCost(2, 4), new TreeMap<>(Map.of("vec", 10L, "vex", 20L)), null);
   }
 
-  private static Curve curve(
-      String name, double recall10, double qps10, double recall20, double qps20) {
+  private static Curve curve(double recall10, double qps10, double recall20, double qps20) {
     return new Curve(
-        name,
-        List.of(
-            new Curve.Point(10, recall10, qps10, 1, 2, 3),
-            new Curve.Point(20, recall20, qps20, 1, 2, 3)));
+        List.of(new Curve.Point(10, recall10, qps10), new Curve.Point(20, recall20, qps20)));
   }
 
   private static VectorTable table(int count, int dimension) {
