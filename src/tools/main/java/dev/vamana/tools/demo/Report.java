@@ -77,7 +77,7 @@ final class Report {
     page.append(" asks all rows in turn, each of ").append(vectors.queries().size());
     page.append(" queries at each point, in random order. Lower and further right is better. ");
     page.append(escape(machine)).append("</figcaption></figure>\n");
-    if (set.side() > 0) {
+    if (set.images()) {
       appendPictures(page);
     }
     return page.append("</body></html>\n").toString();
@@ -145,7 +145,7 @@ final class Report {
     VectorSet vectors = set.vectors();
     float[][] base = vectors.base().rows();
     float[][] queries = vectors.queries().rows();
-    Pictures pictures = new Pictures(set.side(), Arrays.copyOf(base, Math.min(base.length, 1000)));
+    Pictures pictures = new Pictures(Arrays.copyOf(base, Math.min(base.length, 1000)));
     Figures ours = figures.get(0);
     page.append("<h2>Queries and their neighbours</h2>\n<p class=\"note\">To the right of each");
     page.append(" query the answer of ").append(escape(ours.label()));

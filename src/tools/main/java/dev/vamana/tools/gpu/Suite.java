@@ -74,7 +74,7 @@ public final class Suite {
     Figures figures =
         new Figures(
             options.home().resolve("report"),
-            Files.exists(commit) ? Files.readString(commit).strip() : "unknown",
+            Files.exists(commit) ? Files.readString(commit).strip() : Figures.commitOf(Path.of("")),
             device != null && device.usable() ? device.device().name() : Machine.processor());
     ExecutorService pool =
         Executors.newFixedThreadPool(

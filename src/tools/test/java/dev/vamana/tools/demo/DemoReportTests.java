@@ -53,7 +53,7 @@ public class DemoReportTests {
 
   @Test
   public void testPageIsSelfContained() {
-    GlyphImages images = new GlyphImages(STARS, 10, 3);
+    GlyphImages images = new GlyphImages(STARS, 3);
     VectorTable base = images.draw(40);
     VectorTable queries = images.draw(5);
     VectorSet vectors = VectorSet.of("tiny", Metric.L2, base, queries);
@@ -65,7 +65,7 @@ public class DemoReportTests {
     for (int q = 1; q < hits.length; q++) {
       hits[q] = Arrays.copyOf(hits[q], Measurement.K);
     }
-    DemoSet set = new DemoSet(vectors, 10, "40 generated images", null);
+    DemoSet set = new DemoSet(vectors, true, "40 generated images", null);
     String page =
         new Report(
                 set,
@@ -79,7 +79,7 @@ public class DemoReportTests {
     assertTrue(page, page.contains(">400</text>"));
     assertEquals(1, page.split("class=\"wrong\"", -1).length - 1);
     assertEquals(5 * (1 + 2 * Measurement.K), page.split("<img", -1).length - 1);
-    DemoSet noImages = new DemoSet(vectors, 0, "40 vectors", null);
+    DemoSet noImages = new DemoSet(vectors, false, "40 vectors", null);
     String plain =
         new Report(
                 noImages, List.of(figures("ours", hits), figures("stock", hits)), "M.", List.of())
@@ -89,12 +89,12 @@ public class DemoReportTests {
 
   @Test
   public void testSummary() {
-    VectorTable table = new GlyphImages(STARS, 10, 3).draw(40);
+    VectorTable table = new GlyphImages(STARS, 3).draw(40);
     VectorSet set = VectorSet.of("t", Metric.L2, table, table);
     String cpu = ResultTable.summary(List.of(figures("a", null), figures("b", null)), set, 0.95, 7);
     assertTrue(cpu, cpu.startsWith("demo: ok recall@10 0.9900 at num_candidates 100"));
     assertTrue(cpu, cpu.contains("; answered by CPU; p50 101.00 ms, p99 199.00 ms (stock 101.00"));
-    assertTrue(cpu, cpu.endsWith("40 vectors of 100 dimensions; 7 s in all"));
+    assertTrue(cpu, cpu.endsWith("40 vectors of 784 dimensions; 7 s in all"));
     Figures ours = figures("a", null);
     Figures gpu =
         new Figures(
@@ -145,8 +145,7 @@ public class DemoReportTests {
     assertEquals(DemoOptions.KEEP_PORT, kept.port());
     assertEquals(Metric.COSINE, kept.metric());
     assertEquals(5, kept.limit());
-    for (String bad :
-        List.of("--keep=yes", "--port=65536", "--limit=0", "--side=x", "--metric=l1", "--no=1")) {
+    for (String bad : List.of("--keep=yes", "--port=65536", "--limit=0", "--metric=l1", "--no=1")) {
       IllegalArgumentException failure =
           assertThrows(
               IllegalArgumentException.class, () -> DemoOptions.parse("--plugin=p.zip", bad));
