@@ -221,7 +221,7 @@ final class NodeStage implements Stage {
     SuiteOptions options = context.options();
     NodeHome home = parts.assemble();
     for (NrtTrial.Kind kind : NrtTrial.Kind.values()) {
-      boolean gpu = kind == NrtTrial.Kind.VAMANA_GPU;
+      boolean gpu = kind.gpu();
       if (options.wants(kind.label()) && (gpu == false || options.device() >= 0)) {
         for (int rate : options.rates()) {
           for (int clients : options.clients()) {

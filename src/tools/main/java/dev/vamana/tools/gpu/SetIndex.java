@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.stock.AcceleratedReaders;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
@@ -11,12 +12,9 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsFormat;
-import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.document.StoredField;
-import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
@@ -64,7 +62,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
     MMapDirectory directory = new MMapDirectory(folder);
-    DirectoryReader reader = DirectoryReader.open(directory);
+    DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory));
     if (reader.leaves().size() != segments || reader.maxDoc() != set.vectors().base().size()) {
       throw new IllegalStateException(
           folder + " has " + reader.leaves().size() + " segments of " + reader.maxDoc());
@@ -89,11 +87,7 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
 
   /** Returns the view of a segment. */
   static SegmentView view(LeafReader leaf) {
-    KnnVectorsReader vectors = ((CodecReader) leaf).getVectorReader();
-    if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
-      vectors = perField.getFieldReader(FIELD);
-    }
-    return ((SegmentViews) vectors).view(FIELD);
+    return SegmentViews.of(leaf, FIELD);
   }
 
   static void write(Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)

@@ -96,8 +96,9 @@ public final class Suite {
       stages.put("node-drivers-" + set, new NodeStage(set, NodeStage.Kinds.DRIVERS));
       stages.put("node-nrt-" + set, new NodeStage(set, NodeStage.Kinds.NRT));
       stages.put("build-" + set, new BuildStage(set));
-      stages.put("bench-" + set, new BenchStage(set, false));
-      stages.put("lists-" + set, new BenchStage(set, true));
+      stages.put("bench-" + set, new BenchStage(set, BenchStage.Kind.GRAPH));
+      stages.put("lists-" + set, new BenchStage(set, BenchStage.Kind.LISTS));
+      stages.put("stock-" + set, new BenchStage(set, BenchStage.Kind.STOCK));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("devices-" + set, new DevicesStage(set, false));
       stages.put("list-devices-" + set, new DevicesStage(set, true));
