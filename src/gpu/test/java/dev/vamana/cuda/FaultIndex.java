@@ -109,7 +109,8 @@ final class FaultIndex {
     LogDocMergePolicy merges = new LogDocMergePolicy();
     merges.setMergeFactor(100);
     try (Directory directory = new MMapDirectory(folder)) {
-      try (IndexWriter writer = new IndexWriter(directory, config(format(IndexType.GRAPH)).setMergePolicy(merges))) {
+      try (IndexWriter writer =
+          new IndexWriter(directory, config(format(IndexType.GRAPH)).setMergePolicy(merges))) {
         Random vectors = new Random(INDEXED);
         if (merge == false) {
           begun.run();

@@ -125,12 +125,12 @@ final class SegmentLister {
   /**
    * Describes a field in another format; returns null if it has no vectors in this segment.
    *
-   * @param all whether fields that no executor searches are wanted, too
+   * @param others whether fields that no executor searches are wanted, too
    */
-  private static FieldSegment stock(String segment, FieldInfo info, LeafReader reader, boolean all)
-      throws IOException {
+  private static FieldSegment stock(
+      String segment, FieldInfo info, LeafReader reader, boolean others) throws IOException {
     SegmentView accelerated = info.hasVectorValues() ? SegmentViews.of(reader, info.name) : null;
-    if (accelerated == null && (all == false || info.hasVectorValues() == false)) {
+    if (accelerated == null && (others == false || info.hasVectorValues() == false)) {
       return null;
     }
     DevicePresence presence = accelerated == null ? STOCK : presence(accelerated);
