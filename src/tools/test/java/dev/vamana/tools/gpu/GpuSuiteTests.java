@@ -84,7 +84,7 @@ public class GpuSuiteTests extends LuceneTestCase {
   public void testSearchesBecomeAPage() throws Exception {
     Path home = createTempDir();
     String[] cpu = {"--device=-1", "--batches=1,10", "--limit=1000", "--segments=1,3"};
-    Stage bench = new BenchStage("clustered", false);
+    Stage bench = new BenchStage("clustered", BenchStage.Kind.GRAPH);
     run(home, bench, VamanaParameters.DEFAULT, cpu);
     int rows = rows(home, Sheet.GPU).size();
     // a scan finds all neighbours with every beam, so there is a row for each batch
@@ -92,7 +92,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     // again: the index is found, rows take the place of the former
     run(home, bench, VamanaParameters.DEFAULT, cpu);
     assertEquals(rows, rows(home, Sheet.GPU).size());
-    run(home, new BenchStage("clustered", true), VamanaParameters.DEFAULT, cpu);
+    run(home, new BenchStage("clustered", BenchStage.Kind.LISTS), VamanaParameters.DEFAULT, cpu);
     run(home, new LuceneStage("clustered"), VamanaParameters.DEFAULT, cpu);
     run(home, new ConcurrentStage("clustered"), VamanaParameters.DEFAULT, cpu);
     run(home, new FilterStage("clustered"), VamanaParameters.DEFAULT, cpu);
