@@ -134,7 +134,7 @@ public class AcceleratedIT {
     assertSameWithoutThePlugin();
   }
 
-  /** Segments of every type are listed with their place on the device. */
+  /** Segments with a graph are listed with their place on the device. */
   private void assertResident(String name) throws IOException {
     String[] rows =
         node.client()
@@ -142,7 +142,6 @@ public class AcceleratedIT {
             .body()
             .strip()
             .split("\n");
-    assertEquals(2, rows.length);
     for (String row : rows) {
       assertTrue(row, row.startsWith("exact") && row.contains("resident"));
     }

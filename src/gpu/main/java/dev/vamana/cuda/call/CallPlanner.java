@@ -319,13 +319,18 @@ public final class CallPlanner {
           new Routes.Known(
               lone ? Request.of(asked.item) : null,
               route,
-              alone == null ? null : routes.who.kind(asked.view().family(), alone, session.chooser),
+              alone == null ? null : kind(asked, alone),
               alone == null ? 0 : session.chooser.cpuNanos(alone),
               window);
       routes.remember(now);
     }
     first = first == null ? now : first;
     return now;
+  }
+
+  private WhoAnswers.Kind kind(Asked asked, Workload alone) {
+    boolean format = asked.view().formatSearch() != null;
+    return routes.who.kind(asked.view().family(), alone, session.chooser, format);
   }
 
   private Route plan(Asked asked, HeldSegment segment, Route.Grounds grounds) throws IOException {
@@ -380,6 +385,10 @@ public final class CallPlanner {
    * at.
    */
   private static boolean copies(Asked asked, HeldSegment segment) {
+    if (asked.view().formatSearch() != null) {
+      // the CPU answers by the format, whose hits are others anyway
+      return false;
+    }
     if (asked.batch == 1 && segment.wholeCopies() && asked.item.query().ofBytes()) {
       return false;
     }
