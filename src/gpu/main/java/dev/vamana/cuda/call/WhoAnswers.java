@@ -136,7 +136,7 @@ public final class WhoAnswers {
     kinds.keySet().removeIf(key -> key.family().equals(family));
   }
 
-  /** Returns the number of the window: what was decided earlier may have changed. */
+  /** Returns the number of the window. */
   public long window() {
     return window;
   }
