@@ -67,18 +67,20 @@ final class SegmentUpload {
    * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed or evicted
    */
   Resident run() throws IOException {
+    for (FileCheck file : files()) {
+      file.check(abort);
+    }
     if (memory.device().tryReserve(plan.deviceBytes()) == false) {
       throw new GpuException(
           GpuException.Kind.OUT_OF_MEMORY,
           plan.deviceBytes() + " bytes do not fit: " + memory.device());
     }
     boolean success = false;
-    try (UploadChecks checks = new UploadChecks(files())) {
+    try {
       buffers = memory.buffers();
       block = driver.allocate(plan.deviceBytes());
-      copyAll(checks);
+      copyAll();
       buffers.finish();
-      checks.await(abort);
       success = true;
       return new Resident(view, plan, memory, block, raw, whole, ranges);
     } finally {
@@ -114,18 +116,6 @@ final class SegmentUpload {
       // freeing the block waits for the copies too
     }
     Resident.free(memory, plan.deviceBytes(), block, ranges);
-  }
-
-  private void copyAll(UploadChecks checks) throws IOException {
-    try {
-      copyAll();
-    } catch (GpuException e) {
-      if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
-        // a damaged file may hold what no format can represent
-        checks.await(abort);
-      }
-      throw e;
-    }
   }
 
   private void copyAll() throws IOException {
