@@ -246,7 +246,7 @@ public final class DevicesExecutor implements SearchExecutor {
     return engines;
   }
 
-  /** Changes options of all devices. The limits of memory are those of each device. */
+  /** Changes options of all devices; each has the limits of memory for itself. */
   public void adjust(DynamicOptions options) {
     placements.limit(options.deviceLimit());
     members.forEach(member -> member.executor().adjust(options));
