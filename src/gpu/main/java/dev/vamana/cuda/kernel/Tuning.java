@@ -18,12 +18,7 @@ import java.util.List;
  *     launch search lists together; 0 for one by one, {@value #CHOOSE_SHARING} to choose
  */
 public record Tuning(
-    Policy table,
-    int warps,
-    int visitedSlots,
-    boolean eagerPick,
-    int team,
-    int listSharing) {
+    Policy table, int warps, int visitedSlots, boolean eagerPick, int team, int listSharing) {
 
   /** Leaves it to the executor when items search lists together. */
   public static final int CHOOSE_SHARING = -1;
