@@ -30,7 +30,6 @@ import java.util.Map;
 public final class CallPlanner {
 
   private final GpuSession session;
-  private final SessionKeeper keeper;
   private final ExecutorCounters counters;
   private final Routes routes;
   private final PlanMode mode;
@@ -62,7 +61,6 @@ public final class CallPlanner {
       List<WorkItem> call,
       boolean single) {
     this.session = session;
-    this.keeper = keeper;
     this.segments = new CallSegments(session, keeper, counters);
     this.counters = counters;
     this.routes = routes;
