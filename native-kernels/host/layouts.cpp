@@ -57,7 +57,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableFloat),
     CONSTANT(kTableFloatGlobal),
     CONSTANT(kEagerPick),
-    CONSTANT(kNoVisitedFilter),
     CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),

@@ -103,12 +103,7 @@ class Walker {
       valid[i] = ordinals[i] < segment_.size ? ordinals[i] : kUnusedSlot;
       flags_ |= valid[i] == ordinals[i] ? 0u : kCorrupt;
     }
-    if ((walk_.flags & kNoVisitedFilter) != 0 && stride > 1) {
-      std::transform(valid, valid + count, fresh,
-                     [](uint32_t ordinal) { return ordinal != kUnusedSlot; });
-    } else {
-      visited_add(visited_.data(), walk_.visited_slots, valid, count, stride, fresh);
-    }
+    visited_add(visited_.data(), walk_.visited_slots, valid, count, stride, fresh);
     for (uint32_t i = 0; i < count; i++) {
       if (fresh[i]) {
         fresh_.push_back(valid[i]);

@@ -96,9 +96,6 @@ public final class WalkLayouts {
     /** Flag: pick and fetch the next row before sorting (BANG, section 4.6). */
     int FLAG_EAGER_PICK = 1;
 
-    /** Flag: compute a neighbour's distance each time it is met. */
-    int FLAG_NO_VISITED_FILTER = 2;
-
     /**
      * Flag: the items lie side by side, and {@link #ITEMS} is the address of the first, which saves
      * one read over the bus before a walk begins.

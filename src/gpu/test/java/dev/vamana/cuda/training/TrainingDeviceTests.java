@@ -136,8 +136,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
       SubspaceLayout layout = new SubspaceLayout(dims, subspaces);
       TrainingSample sample = TrainingSample.of(dims, rows(n, dims, integers));
       PqTrainer.Options options =
-          new PqTrainer.Options(
-              random().nextLong(), 1 + random().nextInt(5), 2, 0.001, Math.max(0, round - 3));
+          new PqTrainer.Options(random().nextLong(), 1 + random().nextInt(5), 2, 0.001);
       Codebook expected =
           PqTrainer.train(sample, layout, CodebookId.random(), options, AbortCheck.NEVER);
       SimulatedDriver driver = driver();
@@ -182,7 +181,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
     TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
     RowSource source = () -> (row, target) -> System.arraycopy(rows[row], 0, target, 0, dims);
     byte[] actual = new byte[expected.length];
-    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+    try (NearestCentroids onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
       onDevice.encode(source, n, actual, Workers.callingThread(), AbortCheck.NEVER);
       assertArrayEquals(expected, actual);
       Arrays.fill(actual, (byte) 0);
@@ -212,7 +211,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
     SimulatedDriver driver = driver();
     driver.bind();
     TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
-    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+    try (NearestCentroids onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
       Workers workers = new Workers(pool, threads + 1);
       int slow = random().nextInt(n);
       RowSource source =

@@ -109,6 +109,8 @@ final class LargeTruth {
     long[][] nearest = empty(queries.length);
     int size = values.size();
     ExactHits hits = new ExactHits();
+    long address = driver.allocate((long) Math.min(SLICE, size) * LargeSet.DIMENSION);
+    long stream = driver.createStream();
     try (ExactScans scans =
         new ExactScans(
             driver,
@@ -117,9 +119,12 @@ final class LargeTruth {
             ExactOptions.DEFAULT)) {
       for (long first = 0; first < size; first += SLICE) {
         int count = (int) Math.min(SLICE, size - first);
+        long bytes = (long) count * LargeSet.DIMENSION;
+        driver.copyToDevice(address, rows.asSlice(first * LargeSet.DIMENSION, bytes), stream);
+        driver.synchronize(stream);
         ExactRows slice =
-            ExactRows.streamed(
-                rows.asSlice(first * LargeSet.DIMENSION, (long) count * LargeSet.DIMENSION),
+            ExactRows.resident(
+                address,
                 LargeSet.DIMENSION,
                 count,
                 LargeSet.DIMENSION,
@@ -138,6 +143,9 @@ final class LargeTruth {
         }
         context.say("scanned %,d vectors", first + count);
       }
+    } finally {
+      driver.destroyStream(stream);
+      driver.free(address);
     }
     return nearest;
   }

@@ -27,7 +27,6 @@ public final class Suite {
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",
-          "dev.vamana.cuda.StreamedPlanTests",
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.SmallSegmentsTests",
           "dev.vamana.cuda.WideVectorTests",

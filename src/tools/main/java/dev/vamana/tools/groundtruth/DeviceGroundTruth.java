@@ -22,8 +22,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 
 /**
  * Finds exact neighbours on a device: the device's scan finds candidates, and {@link ExactSearch}
- * orders them. The vectors are kept on the device if they fit, and streamed for every slice of
- * queries otherwise. For the thread that is bound to the driver.
+ * orders them. The vectors have to fit the device. For the thread that is bound to the driver.
  */
 final class DeviceGroundTruth {
 
@@ -35,17 +34,11 @@ final class DeviceGroundTruth {
 
   private final CudaDriver driver;
   private final Metric metric;
-  private final long mostBytes;
 
-  /**
-   * Makes a search on one device.
-   *
-   * @param mostBytes most bytes of device memory for vectors, at least 0
-   */
-  DeviceGroundTruth(CudaDriver driver, Metric metric, long mostBytes) {
+  /** Makes a search on one device. */
+  DeviceGroundTruth(CudaDriver driver, Metric metric) {
     this.driver = driver;
     this.metric = metric;
-    this.mostBytes = mostBytes;
   }
 
   /** Finds the neighbours of every query. */
@@ -54,36 +47,22 @@ final class DeviceGroundTruth {
     int dimension = base[0].length;
     int stride = (dimension * Float.BYTES + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
     long bytes = (long) base.length * stride;
-    ExactOptions options = ExactOptions.DEFAULT;
     try (ExactScans scans =
-            new ExactScans(
-                driver,
-                new SessionHostMemory(HostMemoryAccount.UNLIMITED),
-                DeviceBudget.UNLIMITED,
-                options);
-        Arena arena = Arena.ofShared()) {
-      if (bytes <= Math.min(mostBytes, driver.freeBytes() - 2 * options.scratchBytes())) {
-        long address = driver.allocate(bytes);
-        try {
-          upload(address, vectors, base, stride);
-          ExactRows rows =
-              ExactRows.resident(
-                  address, stride, base.length, dimension, similarity(), VectorEncoding.FLOAT32);
-          return find(scans, rows, vectors, base, queries, depth);
-        } finally {
-          driver.free(address);
-        }
+        new ExactScans(
+            driver,
+            new SessionHostMemory(HostMemoryAccount.UNLIMITED),
+            DeviceBudget.UNLIMITED,
+            ExactOptions.DEFAULT)) {
+      long address = driver.allocate(bytes);
+      try {
+        upload(address, vectors, base, stride);
+        ExactRows rows =
+            ExactRows.resident(
+                address, stride, base.length, dimension, similarity(), VectorEncoding.FLOAT32);
+        return find(scans, rows, vectors, base, queries, depth);
+      } finally {
+        driver.free(address);
       }
-      MemorySegment host = arena.allocate(bytes, Long.BYTES);
-      float[] row = new float[dimension];
-      for (int i = 0; i < base.length; i++) {
-        vectors.convert(base[i], row);
-        MemorySegment.copy(row, 0, host, ValueLayout.JAVA_FLOAT, (long) i * stride, dimension);
-      }
-      ExactRows rows =
-          ExactRows.streamed(
-              host, stride, base.length, dimension, similarity(), VectorEncoding.FLOAT32);
-      return find(scans, rows, vectors, base, queries, depth);
     }
   }
 

@@ -14,10 +14,8 @@ import java.nio.file.Path;
  * @param depth neighbours per query, at least 1
  * @param out path and start of the names of the output files
  * @param device ordinal of the GPU, or -1 for the CPU
- * @param memory most MiB of device memory for the vectors; a larger base is streamed
  */
-record GroundTruthOptions(
-    Path base, Path queries, Metric metric, int depth, Path out, int device, int memory) {
+record GroundTruthOptions(Path base, Path queries, Metric metric, int depth, Path out, int device) {
 
   /**
    * Reads arguments of the form {@code --name=value}.
@@ -34,7 +32,6 @@ record GroundTruthOptions(
             Metric.of(given.text("metric", Metric.L2.label())),
             given.number("k", 1, ExactSearch.MAX_CANDIDATES - ExactSearch.MARGIN, 100),
             Path.of(given.required("out", "path and start of the names of the output files")),
-            given.number("device", -1, Integer.MAX_VALUE, 0),
-            given.number("memory", 0, Integer.MAX_VALUE, Integer.MAX_VALUE)));
+            given.number("device", -1, Integer.MAX_VALUE, 0)));
   }
 }

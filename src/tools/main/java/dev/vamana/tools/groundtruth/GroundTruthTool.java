@@ -113,7 +113,7 @@ public final class GroundTruthTool {
     try (CudaDriver driver = devices.apply(options.device())) {
       driver.bind();
       out.println("on " + driver.device().name());
-      return new DeviceGroundTruth(driver, options.metric(), (long) options.memory() << 20)
+      return new DeviceGroundTruth(driver, options.metric())
           .find(base.rows(), queries.rows(), options.depth());
     }
   }

@@ -150,7 +150,7 @@ public class GpuSuiteTests extends LuceneTestCase {
         VamanaParameters.DEFAULT,
         "--batches=100",
         "--limit=200");
-    assertEquals(2, rows(home, Sheet.GPU).size());
+    assertEquals(1, rows(home, Sheet.GPU).size());
     assertRecall(1, rows(home, Sheet.GPU));
   }
 

@@ -112,8 +112,7 @@ public class GroundTruthToolTests extends LuceneTestCase {
           "--metric=" + metric.label(),
           "--k=" + depth,
           "",
-          "",
-          "--memory=" + (random().nextBoolean() ? 0 : 1_000)
+          ""
         };
         for (int device : new int[] {-1, 0}) {
           Path out = folder.resolve("truth" + device);
