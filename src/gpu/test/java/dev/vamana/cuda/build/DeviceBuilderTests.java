@@ -4,8 +4,8 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -43,11 +43,11 @@ public class DeviceBuilderTests extends LuceneTestCase {
 
   private static final VectorSimilarityFunction EUCLIDEAN = VectorSimilarityFunction.EUCLIDEAN;
 
-  private static HostKernels kernels;
+  private static SimtKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostKernels.load();
+    kernels = SimtKernels.load();
   }
 
   @AfterClass
