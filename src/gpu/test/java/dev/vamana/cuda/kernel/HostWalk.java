@@ -282,14 +282,11 @@ final class HostWalk implements AutoCloseable {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
     boolean one = items.size() == 1;
-    int flags = walk.get("flags") & ~(WalkLayout.FLAG_SIDE_BY_SIDE | WalkLayout.FLAG_LIMITED);
     walk.set("items", one ? blocks.get(0).memory() : addresses)
         .set("count", items.size())
         .set(
             "flags",
-            flags
-                | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0)
-                | (limited ? WalkLayout.FLAG_LIMITED : 0));
+            (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
     int[] offsets = new int[7];
     host.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk.memory()), offsets);
     long scratch = host.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk.memory()));

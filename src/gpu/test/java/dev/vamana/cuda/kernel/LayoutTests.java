@@ -258,8 +258,6 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(RangeResultLayout.FLAG_FRACTIONS, "kFractions");
     assertConstant(RangeResultLayout.FLAG_NOT_FINITE, "kNotFinite");
     assertConstant(RangeResultLayout.FLAG_ROUNDED, "kRounded");
-    assertConstant(WalkLayout.FLAG_EAGER_PICK, "kEagerPick");
-    assertConstant(WalkLayout.FLAG_NO_VISITED_FILTER, "kNoVisitedFilter");
     assertConstant(WalkLayout.FLAG_SIDE_BY_SIDE, "kSideBySide");
     assertConstant(WalkLayout.FLAG_LIMITED, "kLimited");
     assertConstant(Integer.toUnsignedLong(Limits.NO_VISIT_LIMIT), "kUnlimited");
