@@ -22,7 +22,7 @@ using Kernel = void (*)(Parameters);
 
 thread_local std::string last_error;
 
-// Held while a kernel runs that may have __shared__ variables: those that search have none.
+// Held while a kernel runs that may have __shared__ variables; kernels that search do not.
 std::mutex alone;
 
 bool searches(const std::string& name) { return name.find("walk_") == 0 || name.find("list_") == 0; }
