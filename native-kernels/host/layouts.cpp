@@ -56,7 +56,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableHalf),
     CONSTANT(kTableFloat),
     CONSTANT(kTableFloatGlobal),
-    CONSTANT(kEagerPick),
     CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),

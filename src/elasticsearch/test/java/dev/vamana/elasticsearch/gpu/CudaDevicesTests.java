@@ -7,8 +7,8 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -37,7 +37,7 @@ public class CudaDevicesTests extends LuceneTestCase {
 
   /** Two devices, the second of which may be missing. */
   private static final class Machine implements CudaDevices.Machine {
-    private final HostKernels kernels = HostKernels.load();
+    private final SimtKernels kernels = SimtKernels.load();
     private final RegisteredPages pages = new RegisteredPages();
     private final List<SimulatedDriver> opened = new CopyOnWriteArrayList<>();
     private volatile boolean missing;

@@ -222,7 +222,7 @@ final class LaunchSlot {
     walk.set(
         ValueLayout.JAVA_INT,
         WalkLayout.FLAGS,
-        kernels.flags() | sideBySide() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
+        sideBySide() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
   }
 

@@ -3,7 +3,7 @@ package dev.vamana.cuda.exact;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -45,7 +45,7 @@ public abstract class ExactTestCase extends LuceneTestCase {
     driver =
         Gpu.missing() == null
             ? Gpu.openDriver()
-            : new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
+            : new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, random().nextBoolean());
     driver.bind();
     scans = open(SMALL);
   }

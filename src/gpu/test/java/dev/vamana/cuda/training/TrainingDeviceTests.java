@@ -4,8 +4,8 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -39,11 +39,11 @@ import org.junit.BeforeClass;
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
 public class TrainingDeviceTests extends LuceneTestCase {
 
-  private static HostKernels kernels;
+  private static SimtKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostKernels.load();
+    kernels = SimtKernels.load();
   }
 
   @AfterClass

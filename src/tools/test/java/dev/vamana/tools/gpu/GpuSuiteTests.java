@@ -5,7 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.tools.figures.Figures;
 import dev.vamana.tools.figures.Page;
 import dev.vamana.tools.figures.Sheet;
@@ -37,7 +37,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     return ordinal ->
         () -> {
           SimulatedDriver device =
-              new SimulatedDriver(HostKernels.load(), 1L << 30, true).in(pages, ordinal);
+              new SimulatedDriver(SimtKernels.load(), 1L << 30, true).in(pages, ordinal);
           return new ForwardingDriver(device) {
             @Override
             public void close() {

@@ -4,7 +4,7 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.TexMexFile;
 import dev.vamana.tools.gpu.Gpu;
@@ -31,7 +31,7 @@ public class GroundTruthToolTests extends LuceneTestCase {
   private static CudaDriver open(int ordinal) {
     return Gpu.missing() == null
         ? Gpu.openDriver()
-        : new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
+        : new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, random().nextBoolean());
   }
 
   private static String run(String... arguments) throws IOException {
