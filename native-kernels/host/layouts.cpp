@@ -56,8 +56,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kTableHalf),
     CONSTANT(kTableFloat),
     CONSTANT(kTableFloatGlobal),
-    CONSTANT(kEagerPick),
-    CONSTANT(kNoVisitedFilter),
     CONSTANT(kSideBySide),
     CONSTANT(kLimited),
     CONSTANT(kUnlimited),

@@ -1,15 +1,53 @@
-// Merging by all warps of a block: by counting (vamana/counting.h), by ballots, and in sorted runs. That is more comparisons
-// than sorting and searching make, but none waits for another.
+// Merging by all warps of a block: by ballots, and in sorted runs. That is more comparisons than sorting and searching
+// make, but none waits for another.
 #pragma once
 
 #include <cstdint>
 
 #include "cta.cuh"
-#include "vamana/counting.h"
 #include "vamana/order.h"
 #include "worklist.cuh"
 
 namespace vamana {
+
+// Counts of a lane in sorted runs.
+struct Counted {
+  uint32_t before;
+  bool repeated;  // an earlier run has the key
+};
+
+// Keys of a run, which one warp sorts; the last run may be shorter.
+constexpr uint32_t kRun = 32;
+
+// Replaces a dropped new key in a run. It sorts behind all keys of nodes, and no two are equal.
+__device__ __forceinline__ uint64_t dropped_key(uint32_t index) { return (kNoKey >> 32 << 32) | (index << 1); }
+
+__device__ __forceinline__ bool is_dropped(uint64_t key) { return key >= dropped_key(0); }
+
+__device__ __forceinline__ uint32_t run_length(uint32_t count, uint32_t run) {
+  return count - run * kRun < kRun ? count - run * kRun : kRun;
+}
+
+// Counts the keys before a key in all runs but its own, and tells whether an earlier run has the key. Worklist
+// entries belong to no run: own_run is then the number of runs.
+__device__ __forceinline__ Counted place_in_runs(const uint64_t* keys, uint32_t count, uint64_t key, uint32_t own_run) {
+  Counted counted = {0, false};
+#pragma unroll 4
+  for (uint32_t run = 0; run * kRun < count; run++) {
+    const uint64_t* others = keys + run * kRun;
+    const uint32_t length = run == own_run ? 0 : run_length(count, run);
+    uint32_t before = 0;
+#pragma unroll
+    for (uint32_t step = kRun; step > 0; step >>= 1) {
+      if (before + step <= length && others[before + step - 1] < key) {
+        before += step;
+      }
+    }
+    counted.before += before;
+    counted.repeated |= run < own_run && before < length && others[before] == key;
+  }
+  return counted;
+}
 
 // All warps merge so many keys at most, of the worklist and new ones together: a thread has one.
 template <int WARPS>
@@ -21,48 +59,10 @@ constexpr uint32_t kManyNew = 64;
 // Most keys beyond the capacity of the list that may be left then.
 constexpr uint32_t kFarSlack = 16;
 
-// Merges new keys, in any order, into the worklist, of which the nearest `capacity` stay. Keys that
-// the list has and repeated ones are dropped. A thread has one key and compares it with all others. All threads of a
-// block of several warps call it, after a barrier; it ends with one. Returns the list's new size, and changes the new keys.
-__device__ __forceinline__ uint32_t merge_by_counting(uint64_t* list, uint32_t size,
-                                                      uint32_t capacity, uint64_t* keys,
-                                                      uint32_t count) {
-  const uint32_t e = threadIdx.x;
-  const bool is_new = e >= size && e < size + count;
-  const uint64_t own = e < size ? list[e] : is_new ? keys[e - size] : kNoKey;
-  // of an entry its place, of a new key the entries before it, and whether one of them is the same
-  const uint32_t listed = is_new ? count_keys(list, size, own) : e;
-  bool dropped = is_new == false && e >= size;
-  uint32_t left = count;
-  uint32_t found;
-#pragma unroll 1
-  while (true) {
-    found = dropped ? listed : listed + count_keys(keys, count, own);
-    // a new key is one of its node itself
-    const bool suspect = is_new && dropped == false && found_same(found) > 1;
-    if (__syncthreads_or(suspect) == 0) {
-      break;
-    }
-    // seldom: without repeated keys, everything is counted again
-    const bool drop = suspect && (found_same(listed) > 0 || is_again(keys, e - size));
-    const uint32_t drops = __syncthreads_count(drop);
-    expect_dropped(drops);
-    left -= drops;
-    if (drop) {
-      dropped = true;
-      keys[e - size] = kNoKey;
-    }
-    __syncthreads();
-  }
-  if (dropped == false && found_before(found) < capacity) {
-    list[found_before(found)] = own;
-  }
-  __syncthreads();
-  return size + left < capacity ? size + left : capacity;
-}
-
-// As merge_by_counting, for many new keys: each warp sorts 32 of them, then each key searches for its place in the
-// list and in the others' runs. Out of line: walks begin with such steps, most others are short.
+// Merges new keys, in any order, into the worklist, of which the nearest `capacity` stay. Keys that the list has and
+// repeated ones are dropped. Each warp sorts 32 new keys, then each thread searches for its key's place in the list and in
+// the others' runs. All threads call it, after a barrier; it ends with one. Returns the list's new size, and changes the new
+// keys. Out of line: walks begin with such steps, most others are short.
 template <int WARPS>
 __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, uint32_t capacity,
                                                uint64_t* keys, uint32_t count) {
@@ -110,7 +110,7 @@ __device__ __noinline__ uint32_t merge_by_runs(uint64_t* list, uint32_t size, ui
   return size + left < capacity ? size + left : capacity;
 }
 
-// Does the same as merge_by_counting, with ballots. Each warp holds the list and all new keys, 32 in a register of its
+// Does the same as merge_by_runs, with ballots. Each warp holds the list and all new keys, 32 in a register of its
 // lanes. For every WARPS-th new key it counts the keys that go before, which gives the key's place. A new key sets the bit of
 // its place in `taken`; entries take the places that are left, in their order. `taken` has ENTRIES + NEW words. They are zero
 // at the call, and again after the barrier that follows the call.
@@ -301,7 +301,7 @@ __device__ __noinline__ uint32_t merge_many(uint64_t* list, uint32_t size, uint3
   return size;
 }
 
-// Merges new keys in whichever way is fast; as merge_by_counting. ranks have room for count words, shared_count is a word of
+// Merges new keys in whichever way is fast; as merge_by_runs. ranks have room for count words, shared_count is a word of
 // shared memory for its use, and `taken` is what merge_by_ballots needs.
 template <int WARPS>
 __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity, uint64_t* keys,
@@ -317,10 +317,8 @@ __device__ __forceinline__ void merge_together(Worklist& list, uint32_t capacity
       list.size = merge_many<WARPS>(list.keys, list.size, capacity, keys, ranks, count,
                                     shared_count, taken);
     }
-  } else if (list.size + count <= kMaxTogether<WARPS>) {
-    // blocks of few warps merge together when they re-rank, which is seldom worth more registers
-    list.size = merge_by_counting(list.keys, list.size, capacity, keys, count);
   } else {
+    // blocks of few warps come here when they re-rank, which is seldom worth more registers
     list.size = merge_long<WARPS>(list.keys, list.size, capacity, keys, ranks, count, shared_count);
   }
 }

@@ -5,12 +5,27 @@
 #include <cstdint>
 
 #include "cta.cuh"
-#include "vamana/bitonic.h"
 #include "vamana/order.h"
 
 namespace vamana {
 
 constexpr uint32_t kMaxWarpSort = 128;
+
+// Whether element e of Batcher's bitonic network keeps the smaller of the pair (e, e ^ stride) while runs of run elements
+// are made; run and stride are powers of two, stride < run.
+__device__ __forceinline__ bool keeps_smaller(uint32_t e, uint32_t run, uint32_t stride) {
+  return ((e & stride) == 0) == ((e & run) == 0);
+}
+
+// The form whose pairs all ascend, so that elements beyond the end count as the largest without
+// being there. Pair p of a step: the first step of a run mirrors, the others are strided.
+__device__ __forceinline__ void ascending_pair(uint32_t p, uint32_t run, uint32_t stride,
+                                               uint32_t* low, uint32_t* high) {
+  uint32_t block = (p & ~(stride - 1)) << 1;
+  uint32_t within = p & (stride - 1);
+  *low = block | within;
+  *high = 2 * stride == run ? block + run - 1 - within : *low + stride;
+}
 
 // Each key's place is the number of smaller keys. More comparisons than a network makes, but none
 // waits for another, so that a few keys are sorted in a fraction of the time.

@@ -4,8 +4,8 @@
 #include <cstdint>
 
 #include "cta.cuh"
+#include "merge.cuh"
 #include "sort.cuh"
-#include "vamana/merge.h"
 #include "vamana/order.h"
 
 namespace vamana {

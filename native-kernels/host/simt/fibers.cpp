@@ -20,6 +20,7 @@ VAMANA_SIMT_INDEX threadIdx;
 VAMANA_SIMT_INDEX blockIdx;
 VAMANA_SIMT_INDEX blockDim;
 VAMANA_SIMT_INDEX gridDim;
+thread_local vamana::simt::Watched vamana::simt::watched;
 
 // where this library begins in memory
 extern "C" const char __ehdr_start __attribute__((visibility("hidden")));
@@ -90,6 +91,9 @@ constexpr size_t kStackBytes = 128 << 10;
 // of a search of lists.
 constexpr size_t kKeptStacks = 4096;
 
+// Exchanges of a warp's lanes after which other warps run, in launches that do not look for races.
+constexpr uint32_t kLongTurn = 1000;
+
 // Stacks of threads, of which pages take memory only when they are touched.
 class Stacks {
  public:
@@ -143,14 +147,6 @@ struct Block {
   std::unique_ptr<Races> races;  // of kernels that tell their accesses
 };
 
-// The shared memory of the block whose thread runs.
-struct Watched {
-  const uint8_t* from = nullptr;
-  size_t bytes = 0;
-};
-
-thread_local Watched watched __attribute__((tls_model("initial-exec")));
-
 class Launch;
 thread_local Launch* running __attribute__((tls_model("initial-exec")));
 
@@ -166,7 +162,6 @@ class Launch {
     }
     contexts_.resize(threads);
     pairs_.resize(threads);
-    started_.resize(threads);
     for (uint32_t b = 0; b < blocks_.size(); b++) {
       begin(blocks_[b], b);
     }
@@ -237,40 +232,38 @@ class Launch {
     }
     const size_t threads = size_t{grid_.warps} * kLanes;
     const size_t first = place(block) * threads;
-    std::fill_n(started_.begin() + first, threads, false);
+    for (size_t thread = first; thread < first + threads; thread++) {
+      make_context(contexts_[thread], stacks_->of(thread), kStackBytes, &enter);
+    }
     std::fill_n(pairs_.begin() + first, threads, Pairs());
   }
 
   size_t place(const Block& block) const { return static_cast<size_t>(&block - blocks_.data()); }
 
-  // Lets the lanes of a warp that may run do so, until they wait.
+  // Lets the lanes of a warp that may run do so, until all of them wait or have exchanged values for a while.
   bool run_some(Block& block) {
     Warp& warp = block.warps[random_() % block.warps.size()];
-    const uint32_t first = random_() % kLanes;
-    bool moved = false;
-    for (uint32_t i = 0; i < kLanes; i++) {
-      const uint32_t lane = (first + i) % kLanes;
-      if ((warp.ready >> lane & 1u) != 0) {
-        resume(block, warp, lane);
-        moved = true;
-      }
+    if (warp.ready == 0) {
+      return false;
     }
-    return moved;
+    exchanges_ = grid_.one_by_one ? kLongTurn : random_() % 4;
+    warp_ = &warp;
+    blockIdx.x = block.number;
+    watched = {shared(), grid_.one_by_one ? 0 : grid_.shared_bytes};
+    next_lane(random_() % kLanes);
+    switch_context(scheduler_, contexts_[thread_]);
+    return true;
   }
 
-  void resume(Block& block, Warp& warp, uint32_t lane) {
-    const uint32_t own = static_cast<uint32_t>(&warp - block.warps.data()) * kLanes + lane;
-    thread_ = place(block) * grid_.warps * kLanes + own;
-    warp_ = &warp;
-    lane_ = lane;
+  // The first lane from one on that may run is the one that runs.
+  void next_lane(uint32_t from) {
+    const uint32_t ready = warp_->ready;
+    const uint32_t lane = from % kLanes;
+    const uint32_t above = ready & Warp::kAll32 << lane;
+    lane_ = static_cast<uint32_t>(__builtin_ctz(above != 0 ? above : ready));
+    const uint32_t own = static_cast<uint32_t>(warp_ - warp_->block->warps.data()) * kLanes + lane_;
+    thread_ = place(*warp_->block) * grid_.warps * kLanes + own;
     threadIdx.x = own;
-    blockIdx.x = block.number;
-    watched = {shared(), grid_.shared_bytes};
-    if (started_[thread_] == false) {
-      started_[thread_] = true;
-      make_context(contexts_[thread_], stacks_->of(thread_), kStackBytes, &enter);
-    }
-    switch_context(scheduler_, contexts_[thread_]);
   }
 
   static void enter() {
@@ -279,33 +272,47 @@ class Launch {
     Warp& warp = *launch.warp_;
     warp.ready &= ~(1u << launch.lane_);
     warp.block->ended++;
-    switch_context(launch.contexts_[launch.thread_], launch.scheduler_);
+    launch.wait();
   }
 
+  // Lets another lane of the warp run, or other warps if there is none.
   void wait() {
-    const size_t thread = thread_;
-    switch_context(contexts_[thread], scheduler_);
+    if (warp_->ready == 0 || wrong_.empty() == false) {
+      leave();
+      return;
+    }
+    Context& own = contexts_[thread_];
+    next_lane(lane_ + 1);
+    switch_context(own, contexts_[thread_]);
   }
+
+  // Lets other warps run.
+  void leave() { switch_context(contexts_[thread_], scheduler_); }
 
   const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
     Warp& warp = *warp_;
     const uint32_t turn = warp.turn;
     if (warp.arrived != 0 && warp.kind != kind) {
       wrong_ = "lanes of a warp wait for different things";
-      wait();
+      leave();
     }
     warp.kind = kind;
     std::copy(own, own + words, warp.values[turn % 2] + lane_ * kLaneWords);
     warp.arrived |= 1u << lane_;
     warp.ready &= ~(1u << lane_);
-    if (warp.arrived == Warp::kAll32) {
-      warp.arrived = 0;
-      warp.ready = Warp::kAll32;
-      warp.turn++;
-      warp.syncs += kind == kSync ? 1 : 0;
+    if (warp.arrived != Warp::kAll32) {
+      wait();
+      return warp.values[turn % 2];
     }
-    // even the last one waits for its turn
-    wait();
+    warp.arrived = 0;
+    warp.ready = Warp::kAll32;
+    warp.turn++;
+    warp.syncs += kind == kSync ? 1 : 0;
+    if (exchanges_ == 0) {
+      leave();
+    } else {
+      exchanges_--;
+    }
     return warp.values[turn % 2];
   }
 
@@ -330,7 +337,7 @@ class Launch {
 
   void trap() {
     wrong_ = "trapped";
-    wait();
+    leave();
   }
 
   void pair_arrive() {
@@ -341,7 +348,7 @@ class Launch {
   void pair_wait() {
     Block& block = *warp_->block;
     while (block.pair_arrived / kLanes <= block.pair_passed / kLanes) {
-      wait();
+      leave();
     }
     block.pair_passed++;
     pairs_[thread_].waited++;
@@ -378,12 +385,12 @@ class Launch {
   std::vector<Block> blocks_;
   std::vector<Context> contexts_;
   std::vector<Pairs> pairs_;
-  std::vector<bool> started_;
   Context scheduler_;
   std::unique_ptr<Stacks> stacks_;
   size_t thread_ = 0;
   Warp* warp_ = nullptr;
   uint32_t lane_ = 0;
+  uint32_t exchanges_ = 0;  // after which other warps run
   std::string wrong_;
 };
 
@@ -391,6 +398,18 @@ class Launch {
 
 const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words) {
   return running->exchange(kind, own, words);
+}
+
+uint64_t shuffle(uint64_t own, uint32_t lane) { return running->exchange(kValues, &own, 1)[lane * kLaneWords]; }
+
+uint32_t ballot(bool yes) {
+  const uint64_t own = yes ? 1 : 0;
+  const uint64_t* all = running->exchange(kBallot, &own, 1);
+  uint32_t bits = 0;
+  for (uint32_t lane = 0; lane < kLanes; lane++) {
+    bits |= static_cast<uint32_t>(all[lane * kLaneWords]) << lane;
+  }
+  return bits;
 }
 
 uint32_t barrier(bool yes) { return running->barrier(yes); }
@@ -403,11 +422,8 @@ std::string launch(const std::function<void()>& body, const Grid& grid) {
 
 uint8_t* shared_memory() { return running->shared(); }
 
-void accessed(const void* address, size_t bytes, Access how, const void* code) {
-  const size_t from = static_cast<size_t>(static_cast<const uint8_t*>(address) - watched.from);
-  if (from < watched.bytes) {
-    running->accessed(from, bytes, how, code);
-  }
+void accessed_shared(size_t from, size_t bytes, Access how, const void* code) {
+  running->accessed(from, bytes, how, code);
 }
 
 std::string Races::place(const void* code) {

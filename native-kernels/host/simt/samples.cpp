@@ -109,7 +109,7 @@ VAMANA_EXPORT const char* vamana_simt_sample(const char* name, uint64_t seed) {
   last_error = std::string("no sample ") + name;
   for (const Sample& sample : kSamples) {
     if (std::strcmp(sample.name, name) == 0) {
-      last_error = simt::launch([&] { sample.run(); }, {1, 2, 4096, seed, true});
+      last_error = simt::launch([&] { sample.run(); }, {1, 2, 4096, seed, false});
     }
   }
   return last_error.empty() ? nullptr : last_error.c_str();

@@ -12,7 +12,6 @@
 #include "../half.h"
 #include "fibers.h"
 
-#define VAMANA_SIMT 1
 #define __host__
 #define __device__
 #define __global__ __attribute__((visibility("default")))
@@ -51,6 +50,10 @@ constexpr uint32_t kLaneWords = 3;
 // Hands in words and waits for all lanes; returns the words of all, kLaneWords a lane, which stay until the next
 // exchange but one.
 const uint64_t* exchange(Exchange kind, const uint64_t* own, uint32_t words);
+// Hands in a word and returns a lane's.
+uint64_t shuffle(uint64_t own, uint32_t lane);
+// Returns a bit for each lane.
+uint32_t ballot(bool yes);
 // Ends the launch with an error.
 void trap();
 // Waits for all threads of the block; returns how many of them say yes.
@@ -96,14 +99,7 @@ inline void __threadfence_system() {}
 inline long long clock64() { return 0; }
 inline void __trap() { vamana::simt::trap(); }
 
-inline uint32_t __ballot_sync(uint32_t, bool value) {
-  const uint64_t* brought = vamana::simt::bring<uint32_t>(vamana::simt::kBallot, value ? 1 : 0);
-  uint32_t bits = 0;
-  for (uint32_t lane = 0; lane < vamana::simt::kLanes; lane++) {
-    bits |= vamana::simt::read<uint32_t>(brought, lane) << lane;
-  }
-  return bits;
-}
+inline uint32_t __ballot_sync(uint32_t, bool value) { return vamana::simt::ballot(value); }
 
 inline int __all_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) == 0xFFFFFFFFu; }
 inline int __any_sync(uint32_t lanes, bool value) { return __ballot_sync(lanes, value) != 0; }
@@ -119,7 +115,12 @@ inline uint32_t __match_any_sync(uint32_t, uint32_t value) {
 
 template <typename Value>
 Value simt_shuffle(Value value, uint32_t lane) {
-  return vamana::simt::read<Value>(vamana::simt::bring(vamana::simt::kValues, value), lane);
+  static_assert(sizeof(Value) <= sizeof(uint64_t), "a word");
+  uint64_t word = 0;
+  std::memcpy(&word, &value, sizeof value);
+  word = vamana::simt::shuffle(word, lane);
+  std::memcpy(&value, &word, sizeof value);
+  return value;
 }
 
 template <typename Value>

@@ -6,6 +6,7 @@
 #include "../export.h"
 #include "counting.cuh"
 #include "fibers.h"
+#include "sort.cuh"
 #include "visited.cuh"
 
 namespace {
@@ -52,7 +53,27 @@ void visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint3
   fresh[threadIdx.x] = visited_add_among_others<2>(slots, slot_count, own, 3);
 }
 
+void sort(uint64_t* keys, uint32_t count) {
+  uint64_t* own = reinterpret_cast<uint64_t*>(block_memory());
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    own[i] = keys[i];
+  }
+  __syncthreads();
+  sort_keys<8>(own, count);
+  __syncthreads();
+  for (uint32_t i = threadIdx.x; i < count; i += blockDim.x) {
+    keys[i] = own[i];
+  }
+}
+
 }  // namespace
+
+// Sorts keys as a block of eight warps does. Returns what vamana_simt_merge does.
+VAMANA_EXPORT const char* vamana_simt_sort(uint64_t* keys, uint32_t count, uint64_t seed) {
+  const uint32_t bytes = count * static_cast<uint32_t>(sizeof(uint64_t));
+  last_error = simt::launch([&] { sort(keys, count); }, {1, 8, bytes, seed, false});
+  return last_error.empty() ? nullptr : last_error.c_str();
+}
 
 // Merges new keys, in any order, into the nearest `capacity` entries of a list, as a block of 8 or 16 warps does. The
 // seed decides which threads run first. *size is the list's size, before and after. Returns why it failed, valid until
@@ -60,7 +81,7 @@ void visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals, uint3
 VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint32_t capacity, const uint64_t* keys,
                                             uint32_t count, uint32_t warps, uint64_t seed) {
   const size_t bytes = (capacity + count) * sizeof(uint64_t) + (1 + kTaken + count) * sizeof(uint32_t);
-  const simt::Grid grid = {1, warps, static_cast<uint32_t>(bytes), seed, true};
+  const simt::Grid grid = {1, warps, static_cast<uint32_t>(bytes), seed, false};
   const auto body = [&] {
     if (warps == 8) {
       merge<8>(list, size, capacity, keys, count);
@@ -76,6 +97,6 @@ VAMANA_EXPORT const char* vamana_simt_merge(uint64_t* list, uint32_t* size, uint
 // bits for the nodes at 2i and 2i + 1 that were not there. Returns what vamana_simt_merge does.
 VAMANA_EXPORT const char* vamana_simt_visit(uint32_t* slots, uint32_t slot_count, const uint32_t* ordinals,
                                             uint32_t* fresh, uint32_t warps, uint64_t seed) {
-  last_error = simt::launch([&] { visit(slots, slot_count, ordinals, fresh); }, {1, warps, 16, seed, true});
+  last_error = simt::launch([&] { visit(slots, slot_count, ordinals, fresh); }, {1, warps, 16, seed, false});
   return last_error.empty() ? nullptr : last_error.c_str();
 }

@@ -49,7 +49,6 @@ struct ExactScan {
   uint32_t tile_count;
   uint32_t tiles;       // all
   uint32_t tile_step;   // coprime to tiles
-  uint32_t packed;      // 1 if candidate i is the i-th of the rows, though ordinals name it
   uint32_t format;      // ExactFormat of copies and targets
   float scale;          // kExactHalf: what components are multiplied by, a power of two
   uint32_t part_count;  // that exact_few_join joins
@@ -162,7 +161,7 @@ VAMANA_HD uint32_t exact_tile(const ExactScan& p, uint32_t index) {
 // The row of a candidate; kUnusedSlot if it may not be found, or if there is no such row.
 VAMANA_HD uint32_t exact_row(const ExactScan& p, uint32_t candidate) {
   uint32_t ordinal = exact_ordinal(p, candidate);
-  uint32_t row = p.packed != 0 ? candidate : ordinal - p.first_ordinal;
+  uint32_t row = ordinal - p.first_ordinal;
   if (row >= p.size) {
     return kUnusedSlot;
   }

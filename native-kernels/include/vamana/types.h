@@ -119,10 +119,8 @@ struct Walk {
 };
 
 enum WalkFlags : uint32_t {
-  kEagerPick = 1,           // choose and fetch the next row before sorting (BANG, section 4.6)
-  kNoVisitedFilter = 2,     // ablation: every neighbour gets a distance each time it is met
-  kSideBySide = 4,          // Walk.items is an array of Items, not of addresses: one read less over the bus
-  kLimited = 8,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
+  kSideBySide = 1,          // Walk.items is an array of Items, not of addresses: one read less over the bus
+  kLimited = 2,             // a visit limit may end a walk: nodes are added one after the other, see visited.h
 };
 
 // Address of an item of a launch, from the launch's `items` and `flags`.

@@ -7,8 +7,8 @@
 #include "exact.cuh"
 #include "lists/residual.cuh"
 #include "lists/state.cuh"
+#include "merge.cuh"
 #include "vamana/bytes.h"
-#include "vamana/merge.h"
 #include "vamana/order.h"
 #include "vamana/score.h"
 

@@ -106,11 +106,11 @@ __device__ __forceinline__ void append_slots(W& w, const uint32_t (&slots)[SLOTS
     }
   }
   uint32_t add = valid;
-  if ((w.walk.flags & (kNoVisitedFilter | kLimited)) == 0) {
+  if ((w.walk.flags & kLimited) == 0) {
     add = often_repeated(w)
               ? visited_add_among_others<SLOTS>(w.visited, w.walk.visited_slots, slots, valid)
               : visited_add<SLOTS>(w.visited, w.walk.visited_slots, slots, valid);
-  } else if (SLOTS == 4 && (w.walk.flags & kNoVisitedFilter) == 0) {
+  } else if (SLOTS == 4) {
     add = visited_add_row_in_order(w.visited, w.walk.visited_slots,
                                    {slots[0], slots[1 % SLOTS], slots[2 % SLOTS], slots[3 % SLOTS]}, valid);
   }

@@ -64,7 +64,6 @@ __device__ __forceinline__ void walk_led(W& w) {
   const uint32_t beam = w.control.item.beam;
   const bool lone = w.control.item.parents == 1;
   const uint32_t few = most_few(beam, w.control.item.parents);
-  const bool eager = (w.walk.flags & kEagerPick) != 0 && lone;
   uint4 row = {kUnusedSlot, kUnusedSlot, kUnusedSlot, kUnusedSlot};
   uint32_t row_of = kUnusedSlot;
   uint64_t worst = kNoKey;
@@ -72,7 +71,7 @@ __device__ __forceinline__ void walk_led(W& w) {
     const uint32_t allowed = allow(w, w.control.fresh_count);
     const uint32_t kept = near_keys(w, allowed, worst, key_counter(w, w.iterations));
     if (warp_id() == 0) {
-      if (eager) {
+      if (lone) {
         pick_eagerly(w, kept, &row, &row_of);
       }
       merge_step_keys(w.list, beam, w.keys, w.ids, kept, few);

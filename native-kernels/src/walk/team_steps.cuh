@@ -59,8 +59,7 @@ __device__ __forceinline__ uint32_t expand(W& w, uint32_t wanted, uint64_t* next
       const uint64_t parent = __shfl_sync(kAllLanes, key, __ffs(mine) - 1);
       append_row(w, load_row(w, key_ordinal(parent)), w.control.item.parents == 1);
     }
-    if (warp_id() == W::kWarps - 1 && open && rank >= wanted && rank < 2 * wanted &&
-        (w.walk.flags & kEagerPick) != 0) {
+    if (warp_id() == W::kWarps - 1 && open && rank >= wanted && rank < 2 * wanted) {
       prefetch_row(w, key_ordinal(key));
     }
     const uint32_t behind = __ballot_sync(kAllLanes, open && rank == wanted);
@@ -141,13 +140,11 @@ __device__ __forceinline__ void expand_halves(W& w, uint32_t wanted, uint32_t* m
       w.control.behind = behind;
       w.control.parent_count = found < wanted ? found : wanted;
     }
-    if ((w.walk.flags & kEagerPick) != 0) {
 #pragma unroll
-      for (int r = 0; r < kShared; r++) {
-        const uint32_t rank = below[r] + __popc(opened[r] & lanes_below());
-        if ((opened[r] >> lane_id() & 1u) != 0 && rank >= wanted && rank < 2 * wanted) {
-          prefetch_row(w, key_ordinal(keys[r]));
-        }
+    for (int r = 0; r < kShared; r++) {
+      const uint32_t rank = below[r] + __popc(opened[r] & lanes_below());
+      if ((opened[r] >> lane_id() & 1u) != 0 && rank >= wanted && rank < 2 * wanted) {
+        prefetch_row(w, key_ordinal(keys[r]));
       }
     }
   }
@@ -178,7 +175,6 @@ __device__ __forceinline__ void walk_together(W& w) {
   clear_taken(w);
   add_entry_points(w);
   const uint32_t beam = w.control.item.beam;
-  const bool eager = (w.walk.flags & kEagerPick) != 0;
   uint64_t worst = kNoKey;
   uint64_t next = kNoKey;
   uint32_t expanded = 0;
@@ -192,7 +188,7 @@ __device__ __forceinline__ void walk_together(W& w) {
       mark_expanded(w, expanded);
     }
     w.expanded_count += expanded;
-    distances(w, allowed, KeepKeys<W>{w, worst, eager ? next : 0, false});
+    distances(w, allowed, KeepKeys<W>{w, worst, next, false});
     __syncthreads();
     const uint32_t kept = w.control.key_count;
     const uint32_t wanted = w.complete && w.control.flags == 0 ? w.control.item.parents : 0;
@@ -236,8 +232,7 @@ __device__ __forceinline__ void walk(W& w) {
       }
     }
     if constexpr (W::kWarps > 1 && W::kExact) {
-      if (w.control.item.parents == 1 && w.control.item.rerank >= 0 &&
-          (w.walk.flags & kEagerPick) != 0) {
+      if (w.control.item.parents == 1 && w.control.item.rerank >= 0) {
         walk_split(w);
         return;
       }

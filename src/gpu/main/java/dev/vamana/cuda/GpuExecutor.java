@@ -15,6 +15,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyOptions;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -288,8 +289,13 @@ public final class GpuExecutor implements SearchExecutor {
   @Override
   public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
     PlanMode mode = keeper.options().plans().mode();
+    boolean format = segment.formatSearch() != null;
     if (mode == PlanMode.CPU || takes(segment) == false || usable() == false) {
-      return segment.hasLists() || scan ? NOT_MEASURED : null;
+      return segment.hasLists() || scan || format ? NOT_MEASURED : null;
+    }
+    if (format && isResident(segment) == false) {
+      missed(segment);
+      return NOT_MEASURED;
     }
     if (scan == false || (mode == PlanMode.EXACT && isResident(segment))) {
       return null;
@@ -317,6 +323,25 @@ public final class GpuExecutor implements SearchExecutor {
       int segments = accepted < segment.size() ? 1 : routes.openLike(segment);
       Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments);
       return session.chooser.sureOfCpu(task.over(segments));
+    } finally {
+      session.exit();
+    }
+  }
+
+  /** Counts a search that its segment's own format answers, and uploads an evicted segment. */
+  private void missed(SegmentView segment) {
+    GpuSession session = keeper.enter();
+    if (session == null) {
+      return;
+    }
+    try {
+      ResidentSegment held = session.residency.acquire(segment);
+      if (held != null) {
+        held.release();
+      } else {
+        counters.requested.add(1);
+        counters.fallback(FallbackReason.NOT_RESIDENT, 1, segment.name());
+      }
     } finally {
       session.exit();
     }

@@ -2,7 +2,7 @@ package dev.vamana.codec;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.ExecutorRegistry;
@@ -32,7 +32,7 @@ public class DeviceConformanceTests extends VamanaVectorsFormatTests {
     if (Gpu.missing() == null) {
       gpu = Gpu.open(placement);
     } else {
-      HostKernels kernels = HostKernels.load();
+      SimtKernels kernels = SimtKernels.load();
       gpu =
           Gpu.open(
               () -> new SimulatedDriver(kernels, SIMULATED_BYTES, true), placement, Tuning.DEFAULT);

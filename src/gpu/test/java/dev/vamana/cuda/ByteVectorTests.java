@@ -4,7 +4,7 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.CpuExecutor;
@@ -42,7 +42,7 @@ public class ByteVectorTests extends LuceneTestCase {
     return Gpu.missing() == null
         ? Gpu.open(placement, tuning)
         : Gpu.open(
-            () -> new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean()),
+            () -> new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, random().nextBoolean()),
             placement,
             tuning);
   }

@@ -4,7 +4,7 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.QueryVector;
@@ -83,7 +83,7 @@ public abstract class DeviceTestCase extends LuceneTestCase {
   static Gpu open(Placement placement, Tuning tuning) {
     return SIMULATED
         ? Gpu.open(
-            () -> new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, true), placement, tuning)
+            () -> new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, true), placement, tuning)
         : Gpu.open(placement, tuning);
   }
 

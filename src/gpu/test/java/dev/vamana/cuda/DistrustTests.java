@@ -54,12 +54,15 @@ public class DistrustTests extends GpuTestCase {
   /** Kernels some of which do nothing, so that what was in memory before is taken as the answer. */
   private static final class LameKernels implements SimulatedKernels {
     private volatile String lame = "none";
+    private volatile boolean skipped;
 
     @Override
     public Body find(String name) {
       Body body = kernels.find(name);
       return (blocks, threads, sharedBytes, parameters) -> {
-        if (name.startsWith(lame) == false) {
+        if (name.startsWith(lame)) {
+          skipped = true;
+        } else {
           body.run(blocks, threads, sharedBytes, parameters);
         }
       };
@@ -284,8 +287,7 @@ public class DistrustTests extends GpuTestCase {
       AtomicBoolean closed = new AtomicBoolean();
       AbortCheck abort =
           () -> {
-            if (executor.statistics().counter("graphs", "fetch_nanos") > 0
-                && closed.getAndSet(true) == false) {
+            if (lame.skipped && onDevice() == false && closed.getAndSet(true) == false) {
               // waits for the threads in the context
               executor.close();
             }
@@ -308,6 +310,12 @@ public class DistrustTests extends GpuTestCase {
     }
   }
 
+  /** Whether the calling thread is in the device's part of a build. */
+  private static boolean onDevice() {
+    return StackWalker.getInstance()
+        .walk(frames -> frames.anyMatch(each -> each.getClassName().endsWith(".DeviceBuild")));
+  }
+
   public void testFromTheBeginning() throws Exception {
     lame.lame = "walk_exact_f16";
     try (TestIndex index = TestIndex.any(300, 1);
@@ -319,7 +327,7 @@ public class DistrustTests extends GpuTestCase {
       // an attempt to open another context may be under way
       awaitDistrust(executor);
       String reason = executor.statistics().reason();
-      assertTrue(reason, reason.startsWith(WRONG + "search of FLOAT32 vectors, exact-float16 ("));
+      assertTrue(reason, reason.startsWith(WRONG + "search of a graph in exact-float16 ("));
       assertFalse(executor.statistics().usable());
       assertEquals(DevicePresence.WRONG_ANSWERS, executor.presence(view));
       assertSame(expected, executor.search(items), 1);
@@ -429,11 +437,8 @@ public class DistrustTests extends GpuTestCase {
         assertFalse(assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
       }
       awaitAnother(executor);
-      lame.lame = "kmeans";
-      assertNull(engine.train(sample, layout, once, workers, abort));
-      awaitAnother(executor);
-      assertEquals(3, executor.statistics().counter("contexts", "wrong_answers"));
-      assertEquals(3, executor.statistics().counter("training_on_cpu", "failed"));
+      assertEquals(2, executor.statistics().counter("contexts", "wrong_answers"));
+      assertEquals(2, executor.statistics().counter("training_on_cpu", "failed"));
     }
   }
 

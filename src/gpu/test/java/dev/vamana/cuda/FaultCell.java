@@ -50,7 +50,8 @@ record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Faul
     HOST_FETCH(Placement.HOST_FETCH, PlanMode.GRAPH),
     SCAN(Placement.EXACT, PlanMode.EXACT),
     LISTS(Placement.EXACT, PlanMode.GRAPH),
-    MAPPED_LISTS(Placement.IN_MEMORY, PlanMode.GRAPH);
+    MAPPED_LISTS(Placement.IN_MEMORY, PlanMode.GRAPH),
+    STOCK(Placement.EXACT, PlanMode.GRAPH);
 
     private final Placement placement;
     private final PlanMode plan;

@@ -5,6 +5,7 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
 import dev.vamana.tools.index.VectorCodec;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -13,6 +14,8 @@ import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
 import java.util.Random;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
 import org.apache.lucene.index.DirectoryReader;
@@ -49,28 +52,34 @@ final class FaultIndex {
     return vector;
   }
 
-  private static IndexWriterConfig config() {
-    return config(IndexType.GRAPH);
-  }
-
-  private static IndexWriterConfig config(IndexType type) {
+  private static IndexWriterConfig config(KnnVectorsFormat format) {
     return new IndexWriterConfig()
-        .setCodec(
-            new VectorCodec(
-                new VamanaVectorsFormat(
-                    VamanaParameters.DEFAULT
-                        .withGraph(8, 32, 1.2f)
-                        .withThresholds(0, 0)
-                        .withSubspaces(4)
-                        .withType(type, CodeKind.DEFAULT),
-                    Workers.callingThread())))
+        .setCodec(new VectorCodec(format))
         .setMergeScheduler(new SerialMergeScheduler());
   }
 
+  private static KnnVectorsFormat format(IndexType type) {
+    return new VamanaVectorsFormat(
+        VamanaParameters.DEFAULT
+            .withGraph(8, 32, 1.2f)
+            .withThresholds(0, 0)
+            .withSubspaces(4)
+            .withType(type, CodeKind.DEFAULT),
+        Workers.callingThread());
+  }
+
+  /** Returns the format of the segments that a route searches. */
+  static KnnVectorsFormat format(FaultCell.Route route) {
+    return route == FaultCell.Route.STOCK
+        ? new Lucene99HnswVectorsFormat(16, 100, 1, null, 0)
+        : format(route.lists() ? IndexType.IVF : IndexType.GRAPH);
+  }
+
   /** Writes an index of two segments. */
-  static void write(Directory directory, IndexType type, Random random) throws IOException {
+  static void write(Directory directory, KnnVectorsFormat format, Random random)
+      throws IOException {
     try (IndexWriter writer =
-        new IndexWriter(directory, config(type).setMergePolicy(NoMergePolicy.INSTANCE))) {
+        new IndexWriter(directory, config(format).setMergePolicy(NoMergePolicy.INSTANCE))) {
       for (int half = 0; half < 2; half++) {
         add(writer, random, SERVED / 2);
         writer.flush();
@@ -100,7 +109,8 @@ final class FaultIndex {
     LogDocMergePolicy merges = new LogDocMergePolicy();
     merges.setMergeFactor(100);
     try (Directory directory = new MMapDirectory(folder)) {
-      try (IndexWriter writer = new IndexWriter(directory, config().setMergePolicy(merges))) {
+      try (IndexWriter writer =
+          new IndexWriter(directory, config(format(IndexType.GRAPH)).setMergePolicy(merges))) {
         Random vectors = new Random(INDEXED);
         if (merge == false) {
           begun.run();
@@ -133,7 +143,7 @@ final class FaultIndex {
   static List<SegmentView> views(DirectoryReader reader) {
     List<SegmentView> views = new ArrayList<>();
     for (LeafReaderContext leaf : reader.leaves()) {
-      views.add(DeviceSegment.view(leaf.reader()));
+      views.add(SegmentViews.of(leaf.reader(), DeviceSegment.FIELD));
     }
     return views;
   }

@@ -1,6 +1,5 @@
 package dev.vamana.cuda;
 
-import dev.vamana.codec.IndexType;
 import dev.vamana.cuda.FaultCell.Phase;
 import dev.vamana.cuda.FaultCell.Route;
 import dev.vamana.cuda.driver.CudaDriver;
@@ -12,6 +11,7 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Collections;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Random;
@@ -38,23 +38,29 @@ public class FaultMatrixTests extends GpuTestCase {
   /** Whether what the cells of this run show is added to the page's table. */
   private static final boolean WRITE = Boolean.getBoolean("tests.faults.write");
 
-  private static Path served;
-  private static Path servedLists;
+  private static Map<Route, Path> served;
   private static List<Integer> indexed;
   private static List<Integer> merged;
 
   @BeforeClass
   public static void writeIndices() throws Exception {
-    served = write(IndexType.GRAPH);
-    servedLists = write(IndexType.IVF);
+    Path graphs = write(Route.EXACT);
+    served = new EnumMap<>(Route.class);
+    for (Route route : Route.values()) {
+      served.put(route, graphs);
+    }
+    served.put(Route.STOCK, write(Route.STOCK));
+    Path lists = write(Route.LISTS);
+    served.put(Route.LISTS, lists);
+    served.put(Route.MAPPED_LISTS, lists);
     indexed = FaultIndex.index(createTempDir(), false, () -> {}, () -> {});
     merged = FaultIndex.index(createTempDir(), true, () -> {}, () -> {});
   }
 
-  private static Path write(IndexType type) throws Exception {
+  private static Path write(Route route) throws Exception {
     Path folder = createTempDir();
     try (Directory directory = new MMapDirectory(folder)) {
-      FaultIndex.write(directory, type, new Random(random().nextLong()));
+      FaultIndex.write(directory, FaultIndex.format(route), new Random(random().nextLong()));
     }
     return folder;
   }
@@ -62,7 +68,6 @@ public class FaultMatrixTests extends GpuTestCase {
   @AfterClass
   public static void forgetIndices() {
     served = null;
-    servedLists = null;
     indexed = null;
     merged = null;
   }
@@ -73,7 +78,7 @@ public class FaultMatrixTests extends GpuTestCase {
         new FaultRun(
             kernels,
             cell,
-            cell.route().lists() ? servedLists : served,
+            served.get(cell.route()),
             indexed,
             merged,
             createTempDir(),
@@ -188,13 +193,8 @@ public class FaultMatrixTests extends GpuTestCase {
   /** A call that is new in the driver has to be in the matrix. */
   public void testEveryCallIsThere() {
     Set<String> calls = Arrays.stream(Call.values()).map(Call::method).collect(Collectors.toSet());
-    Set<String> answered = Set.of("device", "name", "segment", "deviceAddress");
-    for (Class<?> seam :
-        List.of(
-            CudaDriver.class,
-            CudaDriver.PinnedMemory.class,
-            CudaDriver.Registration.class,
-            CudaDriver.Kernel.class)) {
+    Set<String> answered = Set.of("device", "name");
+    for (Class<?> seam : List.of(CudaDriver.class, CudaDriver.Kernel.class)) {
       for (Method method : seam.getDeclaredMethods()) {
         if (Modifier.isAbstract(method.getModifiers())
             && answered.contains(method.getName()) == false) {

@@ -21,6 +21,7 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
+import dev.vamana.stock.AcceleratedReaders;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.time.Duration;
@@ -231,7 +232,7 @@ final class FaultRun {
         if (cell.phase() == FaultCell.Phase.WARMING) {
           arm(first());
         }
-        DirectoryReader reader = DirectoryReader.open(directory);
+        DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory));
         try {
           List<SegmentView> views = FaultIndex.views(reader);
           views.forEach(executor::warm);
@@ -365,7 +366,9 @@ final class FaultRun {
         }
       }
       WalkParameters walk =
-          cell.route() == FaultCell.Route.EXACT || cell.route().lists()
+          cell.route() == FaultCell.Route.EXACT
+                  || cell.route() == FaultCell.Route.STOCK
+                  || cell.route().lists()
               ? WalkParameters.exact(cell.route().lists() ? LIST_WIDTH : BEAM)
               : WalkParameters.quantized(BEAM, WalkParameters.RERANK_EXPANDED);
       for (int i = 0; i < 4; i++) {

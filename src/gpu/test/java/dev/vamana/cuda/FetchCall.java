@@ -4,9 +4,9 @@ import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
@@ -22,7 +22,7 @@ import org.apache.lucene.store.AlreadyClosedException;
 final class FetchCall {
   private final List<FetchTicket> tickets = new ArrayList<>();
 
-  FetchCall(FetchLane fetch, List<WorkItem> items, Function<SegmentView, HeldSegment> held)
+  FetchCall(FetchLane fetch, List<WorkItem> items, Function<SegmentView, ResidentSegment> held)
       throws IOException {
     Map<FetchShape, List<Integer>> shapes = new LinkedHashMap<>();
     for (int i = 0; i < items.size(); i++) {

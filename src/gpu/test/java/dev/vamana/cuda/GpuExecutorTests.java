@@ -79,8 +79,6 @@ public class GpuExecutorTests extends GpuTestCase {
     assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT), 0.98);
     assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_GLOBAL), 0.98);
     assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_HALF), 0.97);
-    assertAnswers(Placement.EXACT, Tuning.DEFAULT.withVisitedFilter(false), 0.98);
-    assertAnswers(Placement.EXACT, Tuning.DEFAULT.withEagerPick(false), 0.98);
     int warps = Tuning.WARPS.get(random().nextInt(Tuning.WARPS.size()));
     assertAnswers(Placement.EXACT, Tuning.DEFAULT.withWarps(warps), 0.98);
   }

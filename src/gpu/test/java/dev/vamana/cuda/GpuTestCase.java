@@ -15,8 +15,8 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
@@ -106,11 +106,11 @@ public abstract class GpuTestCase extends LuceneTestCase {
   }
 
   /** Null if only a device can run them. */
-  static HostKernels kernels;
+  static SimtKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostLibrary.built() || Gpu.missing() != null ? HostKernels.load() : null;
+    kernels = HostLibrary.built() || Gpu.missing() != null ? SimtKernels.load() : null;
   }
 
   @AfterClass

@@ -9,8 +9,6 @@ import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.FixedPlacements;
 import dev.vamana.cuda.memory.HostMemoryAccount;
@@ -86,7 +84,7 @@ public class HostFetchTests extends GpuTestCase {
     final AtomicReference<Exception> lost = new AtomicReference<>();
     final FixedPlacements places;
     final FetchLane fetch;
-    final Map<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
+    final Map<SegmentView, ResidentSegment> segments = new IdentityHashMap<>();
 
     Fixture(FetchOptions options) {
       driver.bind();
@@ -94,9 +92,8 @@ public class HostFetchTests extends GpuTestCase {
       fetch = lane(driver, options, lost::set);
     }
 
-    synchronized HeldSegment held(SegmentView view) {
-      return segments.computeIfAbsent(
-          view, unseen -> new HeldSegment(new Lease(view), place(places, view)));
+    synchronized ResidentSegment held(SegmentView view) {
+      return segments.computeIfAbsent(view, unseen -> place(places, view));
     }
 
     FetchCall submit(List<WorkItem> items) throws IOException {
@@ -112,7 +109,7 @@ public class HostFetchTests extends GpuTestCase {
       fetch.stop();
       driver.bind();
       fetch.free();
-      segments.values().forEach(HeldSegment::release);
+      segments.values().forEach(ResidentSegment::release);
       places.close();
       assertEquals(List.of(), device.leftovers());
       driver.close();
@@ -371,7 +368,7 @@ public class HostFetchTests extends GpuTestCase {
       FetchLane fetch = lane(driver, options(), lost::set);
       SegmentView view = items.get(0).segment();
       FixedPlacements places = new FixedPlacements(driver, DEVICE_BYTES);
-      HeldSegment held = new HeldSegment(new Lease(view), place(places, view));
+      ResidentSegment held = place(places, view);
       driver.fail(
           FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
       FetchCall call = new FetchCall(fetch, items, unused -> held);
@@ -403,7 +400,7 @@ public class HostFetchTests extends GpuTestCase {
       try (IndexInput in = damaged.openInput("graph", IOContext.DEFAULT)) {
         FileRegion graph = FileRegion.of(in, 0, in.length());
         SegmentView other = new OtherFiles(view, graph, view.vectorsRegion());
-        fixture.segments.put(other, new HeldSegment(new Lease(other), place(fixture.places, view)));
+        fixture.segments.put(other, place(fixture.places, other));
         List<WorkItem> items = new ArrayList<>();
         for (WorkItem item : walkable(index, 20)) {
           items.add(

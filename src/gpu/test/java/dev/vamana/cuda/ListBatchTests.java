@@ -6,7 +6,6 @@ import dev.vamana.codec.VamanaParameters;
 import dev.vamana.cuda.batch.BatchOptions;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
@@ -47,7 +46,7 @@ public class ListBatchTests extends LuceneTestCase {
     Tuning tuning = Tuning.DEFAULT.withListSharing(1);
     return Gpu.missing() == null
         ? Gpu.open(Gpu::openDriver, placement, tuning)
-        : open(HostKernels.load(), placement, tuning);
+        : open(SimtKernels.load(), placement, tuning);
   }
 
   /** On the device if there is one, otherwise by threads of blocks that make progress in turns. */
@@ -55,7 +54,11 @@ public class ListBatchTests extends LuceneTestCase {
     return Gpu.missing() == null
         ? Gpu.open(Gpu::openDriver, Placement.EXACT, tuning)
         : open(
-            SimtKernels.load(random().nextLong(), random().nextBoolean()), Placement.EXACT, tuning);
+            random().nextBoolean()
+                ? SimtKernels.load()
+                : SimtKernels.sideBySide(random().nextLong()),
+            Placement.EXACT,
+            tuning);
   }
 
   private Gpu open(SimulatedKernels kernels, Placement placement, Tuning tuning) {

@@ -8,9 +8,9 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.api.PlanOptions;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.ListCodes;
 import dev.vamana.cuda.kernel.Policy;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.Placement;
@@ -86,7 +86,7 @@ public class ListParityTests extends LuceneTestCase {
   private static Supplier<CudaDriver> drivers() {
     return Gpu.missing() == null
         ? Gpu::openDriver
-        : () -> new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
+        : () -> new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, random().nextBoolean());
   }
 
   static DeviceSegment segment(
@@ -265,7 +265,7 @@ public class ListParityTests extends LuceneTestCase {
   /** Tables of product quantization are in device memory where a block has no room for them. */
   public void testTablesThatDoNotFit() throws Exception {
     assumeTrue("needs kernels of the host", Gpu.missing() != null);
-    HostKernels kernels = HostKernels.load();
+    SimtKernels kernels = SimtKernels.load();
     Set<String> launched = ConcurrentHashMap.newKeySet();
     Supplier<CudaDriver> driver =
         () ->

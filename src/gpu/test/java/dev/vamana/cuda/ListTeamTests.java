@@ -77,7 +77,11 @@ public class ListTeamTests extends LuceneTestCase {
       DeviceSegment segment, List<WorkItem> items, Tuning tuning, boolean oneByOne)
       throws Exception {
     return DeviceTestCase.search(
-        SimtKernels.load(random().nextLong(), oneByOne), segment, items, Placement.EXACT, tuning);
+        oneByOne ? SimtKernels.load() : SimtKernels.sideBySide(random().nextLong()),
+        segment,
+        items,
+        Placement.EXACT,
+        tuning);
   }
 
   /**

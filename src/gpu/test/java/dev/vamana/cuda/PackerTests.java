@@ -6,14 +6,13 @@ import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyCounters;
 import dev.vamana.cuda.memory.ResidencyListener;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
@@ -68,7 +67,7 @@ public class PackerTests extends GpuTestCase {
               new ResidencyCounters(),
               System::nanoTime);
       residency.opened(view);
-      HeldSegment held = new HeldSegment(new Lease(view), residency.acquire(view));
+      ResidentSegment held = residency.acquire(view);
       WalkLane lane =
           WalkLane.open(
               driver,

@@ -10,7 +10,6 @@ import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.SegmentView;
 import java.time.Duration;
 import java.util.List;
@@ -20,11 +19,12 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Simulated devices of one machine, each of which can be taken away and given back. */
 final class SeveralDevices {
 
-  /** A look every few milliseconds; devices give segments away as soon as they have work. */
-  static final DevicesExecutor.Spread QUICK = new DevicesExecutor.Spread(3_000_000L, 1e-4);
+  /** A look every few milliseconds; no segments stay together. */
+  static final DevicesExecutor.Spread QUICK = new DevicesExecutor.Spread(3_000_000L, 0);
 
-  /** No look but for losses, so that segments stay where they are opened. */
-  static final DevicesExecutor.Spread STEADY = new DevicesExecutor.Spread(Long.MAX_VALUE / 4, 2);
+  /** No look but for losses; segments of a family stay together. */
+  static final DevicesExecutor.Spread STEADY =
+      new DevicesExecutor.Spread(Long.MAX_VALUE / 4, Long.MAX_VALUE / 4);
 
   private static final long HOST_BYTES = 1L << 30;
   private static final long RETRY_NANOS = 1_000_000;
@@ -38,8 +38,6 @@ final class SeveralDevices {
   private final long share;
   private volatile long gone;
   final RegisteredPages host = new RegisteredPages();
-  long pageCacheBytes = HOST_BYTES / 2;
-  SharedPages pages;
 
   /**
    * Devices that are all there.
@@ -58,57 +56,34 @@ final class SeveralDevices {
 
   DevicesExecutor open(Placement placement, GpuOptions options, DevicesExecutor.Spread balance) {
     MemoryLimit limit = MemoryLimit.bytes(share);
-    MemoryLimit pageCache = MemoryLimit.bytes(pageCacheBytes);
+    MemoryLimit pageCache = MemoryLimit.bytes(HOST_BYTES / 2);
     ResidencyOptions residency =
         ResidencyOptions.defaults(HOST_BYTES)
             .withPlacement(placement)
             .withLimits(limit, pageCache)
             .withTimes(Duration.ZERO, Duration.ZERO);
-    pages =
-        new SharedPages(
-            () -> new SimulatedDriver(kernels, bytes, true).in(host, 0), pageCache, HOST_BYTES);
     return DevicesExecutor.open(
         count,
-        new Machine(
-            (index, changed) ->
-                GpuExecutor.open(
-                    () -> pages.of(context(index)),
-                    residency,
-                    options.withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),
-                    new GpuTestCase.QuietListener() {
-                      @Override
-                      public void lost(GpuException cause, long retryMillis) {
-                        losses.incrementAndGet();
-                        changed.run();
-                      }
+        (index, changed) ->
+            GpuExecutor.open(
+                () -> context(index),
+                residency,
+                options.withTimes(times -> times.retry(RETRY_NANOS, 8 * RETRY_NANOS)),
+                new GpuTestCase.QuietListener() {
+                  @Override
+                  public void lost(GpuException cause, long retryMillis) {
+                    losses.incrementAndGet();
+                    changed.run();
+                  }
 
-                      @Override
-                      public void recovered(DeviceInfo device) {
-                        changed.run();
-                      }
-                    })),
+                  @Override
+                  public void recovered(DeviceInfo device) {
+                    changed.run();
+                  }
+                }),
         limit,
         balance,
         e -> failures.add(e.toString()));
-  }
-
-  /** Closes the pages with the devices. */
-  private final class Machine implements DevicesExecutor.Opener {
-    private final DevicesExecutor.Opener devices;
-
-    Machine(DevicesExecutor.Opener devices) {
-      this.devices = devices;
-    }
-
-    @Override
-    public GpuExecutor open(int index, Runnable changed) {
-      return devices.open(index, changed);
-    }
-
-    @Override
-    public void close() {
-      pages.close();
-    }
   }
 
   private SimulatedDriver context(int index) {

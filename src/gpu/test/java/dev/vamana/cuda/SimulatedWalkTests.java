@@ -3,7 +3,6 @@ package dev.vamana.cuda;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import com.carrotsearch.randomizedtesting.generators.RandomPicks;
 import dev.vamana.codec.VamanaParameters;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
@@ -21,8 +20,8 @@ import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.TestUtil;
 
 /**
- * Walks by the kernels' own sources, whose threads are simulated and run in a random order, find
- * what the host's versions of these kernels find, in blocks of one warp and of several.
+ * Walks in blocks of several warps, whose threads are simulated and run in a random order, find
+ * what blocks of one warp find, and no access of shared memory races with another.
  */
 @ThreadLeakScope(ThreadLeakScope.Scope.NONE) // native libraries keep threads of their own
 public class SimulatedWalkTests extends LuceneTestCase {
@@ -30,8 +29,7 @@ public class SimulatedWalkTests extends LuceneTestCase {
   private static final int K = 10;
   private static final int QUERIES = 3;
 
-  // blocks of four warps have no kernels for simulated threads
-  private static final List<Integer> WARPS = List.of(1, 2, 8, 16);
+  private static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   public void testFloats() throws Exception {
     compare(Placement.EXACT);
@@ -92,8 +90,9 @@ public class SimulatedWalkTests extends LuceneTestCase {
                 .withVisitedSlots(RandomPicks.randomFrom(random(), List.of(0, 64, 1024)));
         String what = placement + ", " + warps + " warps, " + walk + ", " + tuning;
         List<WorkResult> expected =
-            DeviceTestCase.search(HostKernels.load(), segment, items, placement, tuning);
-        SimtKernels threads = SimtKernels.load(random().nextLong(), random().nextBoolean());
+            DeviceTestCase.search(
+                SimtKernels.load(), segment, items, placement, tuning.withWarps(1));
+        SimtKernels threads = SimtKernels.sideBySide(random().nextLong());
         List<WorkResult> found = DeviceTestCase.search(threads, segment, items, placement, tuning);
         launches += threads.launches();
         for (int i = 0; i < QUERIES; i++) {

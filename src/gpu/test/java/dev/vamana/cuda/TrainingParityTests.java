@@ -24,14 +24,7 @@ public class TrainingParityTests extends DeviceTestCase {
   private static void compare(float[][] base, SubspaceLayout layout, int size) throws IOException {
     int dims = layout.dims();
     TrainingSample sample = TrainingSample.of(dims, Arrays.copyOf(base, size));
-    PqTrainer.Options usual = PqTrainer.Options.defaults(random().nextLong());
-    PqTrainer.Options options =
-        new PqTrainer.Options(
-            usual.seed(),
-            usual.iterations(),
-            usual.levelIterations(),
-            usual.tolerance(),
-            random().nextInt(3));
+    PqTrainer.Options options = PqTrainer.Options.defaults(random().nextLong());
     Codebook expected =
         PqTrainer.train(
             PqEngine.NONE,

@@ -4,7 +4,7 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Random;
@@ -52,7 +52,7 @@ public class ExampleProgramsTests extends LuceneTestCase {
     if (probe.result().usable()) {
       return probe::open;
     }
-    HostKernels kernels = HostKernels.load();
+    SimtKernels kernels = SimtKernels.load();
     return () -> new SimulatedDriver(kernels, DEVICE_BYTES, true);
   }
 

@@ -62,7 +62,7 @@ public final class CodebookFit {
       int length = layout.length(s);
       sample.subspace(layout.offset(s), length, rows);
       System.arraycopy(rows, 0, trainingRows, 0, trained * length);
-      kMeans.train(trainingRows, trained, length, restart -> seed + s, fresh, 0);
+      kMeans.train(trainingRows, trained, length, seed + s, fresh, 0);
       int at = Codebook.CENTROIDS * layout.offset(s);
       oldError += error(codebook.centroids(), at, rows, trained, n, length, abort);
       freshError += error(fresh, 0, rows, trained, n, length, abort);

@@ -49,13 +49,6 @@ final class KMeans {
     this.pool = new SeedPool(TrainingSchedule.POOL, maxLength);
   }
 
-  /** Supplies the seeds of one subspace's random choices. */
-  @FunctionalInterface
-  interface Seeds {
-    /** Returns the seed of a training; {@code restart} is 0 for the first one. */
-    long of(int restart);
-  }
-
   /**
    * Finds 256 centroids.
    *
@@ -63,11 +56,11 @@ final class KMeans {
    * @param n number of rows, 0 or more; if there are fewer distinct rows than centroids, the
    *     remaining centroids repeat the first
    * @param length floats of a row, 1 to the {@code maxLength} given at construction
-   * @param seeds seeds of all random choices except the order of the rows, which depends on the
+   * @param seed seed of all random choices except the order of the rows, which depends on the
    *     options' seed
    * @param dst receives 256 rows of {@code length} floats from {@code offset} on
    */
-  void train(float[] rows, int n, int length, Seeds seeds, float[] dst, int offset)
+  void train(float[] rows, int n, int length, long seed, float[] dst, int offset)
       throws IOException {
     if (length > maxLength) {
       throw new IllegalArgumentException("length must be at most " + maxLength + ", got " + length);
@@ -78,19 +71,6 @@ final class KMeans {
       errors = new float[n];
     }
     TrainingSchedule.shuffle(n, options.seed(), this::swap);
-    double best = 0;
-    for (int restart = 0; restart <= options.restarts(); restart++) {
-      trainOnce(n, seeds.of(restart));
-      double error = options.restarts() == 0 ? 0 : assign(n);
-      if (restart == 0 || error < best) {
-        best = error;
-        copyCentroids(dst, offset);
-      }
-    }
-    this.rows = null;
-  }
-
-  private void trainOnce(int n, long seed) throws IOException {
     for (int d = 0; d < length; d++) {
       Arrays.fill(columns[d], 0);
     }
@@ -101,9 +81,7 @@ final class KMeans {
         refine(level.rows(), level.iterations(), random);
       }
     }
-  }
-
-  private void copyCentroids(float[] dst, int offset) {
+    this.rows = null;
     for (int c = 0; c < CENTROIDS; c++) {
       for (int d = 0; d < length; d++) {
         dst[offset + c * length + d] = columns[d][c];

@@ -49,23 +49,11 @@ public final class PqTrainer {
    * @param levelIterations most iterations over each smaller prefix before that, at least 1
    * @param tolerance an iteration that lowers the error by less than this fraction is the last, 0
    *     &lt;= tolerance &lt; 1
-   * @param restarts number of further trainings with other random choices, at least 0; each
-   *     subspace keeps the centroids with the lowest error over the whole sample. Each restart
-   *     costs another training and a measurement of its error
    */
-  public record Options(
-      long seed, int iterations, int levelIterations, double tolerance, int restarts) {
-
-    /** Makes options without restarts. */
-    public Options(long seed, int iterations, int levelIterations, double tolerance) {
-      this(seed, iterations, levelIterations, tolerance, 0);
-    }
+  public record Options(long seed, int iterations, int levelIterations, double tolerance) {
 
     /** Checks the ranges. */
     public Options {
-      if (restarts < 0) {
-        throw new IllegalArgumentException("restarts must be at least 0, got " + restarts);
-      }
       checkAtLeastOne("iterations", iterations);
       checkAtLeastOne("levelIterations", levelIterations);
       if (!(tolerance >= 0 && tolerance < 1)) {
@@ -203,9 +191,8 @@ public final class PqTrainer {
       int from = layout.offset(s);
       int length = layout.length(s);
       sample.subspace(from, length, rows);
-      int subspace = s;
-      KMeans.Seeds seeds = restart -> TrainingSchedule.seed(options.seed(), subspace, restart);
-      kMeans.train(rows, n, length, seeds, centroids, Codebook.CENTROIDS * from);
+      long seed = TrainingSchedule.seed(options.seed(), s);
+      kMeans.train(rows, n, length, seed, centroids, Codebook.CENTROIDS * from);
     }
   }
 }

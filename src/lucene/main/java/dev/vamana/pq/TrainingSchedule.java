@@ -15,7 +15,6 @@ public final class TrainingSchedule {
   public static final int POOL = 2048;
 
   private static final long GOLDEN_GAMMA = 0x9E3779B97F4A7C15L;
-  private static final long RESTART_GAMMA = 0x632BE59BD9B4E019L;
 
   private TrainingSchedule() {}
 
@@ -89,9 +88,8 @@ public final class TrainingSchedule {
    * Only {@link SplittableRandom#nextDouble} is called on it.
    *
    * @param seed seed of the training
-   * @param restart number of earlier trainings of the subspace, 0 for the first
    */
-  public static long seed(long seed, int subspace, int restart) {
-    return seed + GOLDEN_GAMMA * (subspace + 1) + RESTART_GAMMA * restart;
+  public static long seed(long seed, int subspace) {
+    return seed + GOLDEN_GAMMA * (subspace + 1);
   }
 }

@@ -13,13 +13,23 @@ import org.apache.lucene.search.knn.KnnSearchStrategy;
  * Lucene's queries are of that class, and the JVM calls a third kind of collector behind it more
  * slowly, for everybody.
  */
-final class CancellableCollector implements KnnCollector {
+public final class CancellableCollector implements KnnCollector {
 
   private final TopKnnCollector best;
   private final BooleanSupplier cancelled;
 
   CancellableCollector(int k, int visitLimit, BooleanSupplier cancelled) {
-    this.best = new TopKnnCollector(k, visitLimit);
+    this(new TopKnnCollector(k, visitLimit), cancelled);
+  }
+
+  /**
+   * Makes a collector.
+   *
+   * @param best collects the hits
+   * @param cancelled true ends the search
+   */
+  public CancellableCollector(TopKnnCollector best, BooleanSupplier cancelled) {
+    this.best = best;
     this.cancelled = cancelled;
   }
 

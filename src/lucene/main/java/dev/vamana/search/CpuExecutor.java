@@ -36,7 +36,7 @@ public final class CpuExecutor implements SearchExecutor {
   public enum Way {
     /** By a scan. */
     SCAN,
-    /** By a walk, and by a scan if the walk misses hits. */
+    /** By a walk, or the search of the segment's own format, and by a scan if it misses hits. */
     WALK,
     /** By a walk that compares codes, and by a scan if it misses hits. */
     WALK_CODES,
@@ -118,7 +118,8 @@ public final class CpuExecutor implements SearchExecutor {
   }
 
   private static WorkResult walk(WorkItem item) throws IOException {
-    WorkResult result = ReferenceWalk.estimating(item).run();
+    SegmentView.FormatSearch own = item.segment().formatSearch();
+    WorkResult result = own == null ? ReferenceWalk.estimating(item).run() : own.search(item);
     return missesHits(item, result) ? scan(item) : result;
   }
 

@@ -42,11 +42,20 @@ public final class SegmentSearch {
   private final boolean scan;
   // a collector ranks by scores, so it cannot steer a search if scores are too coarse
   private final boolean coarse;
+  // searches with the collector; null for segments that this class searches
+  private final FormatSearch format;
+  // entry points that were read for an item; null if there are none
+  private int[] seeds;
 
   private SegmentSearch(
-      SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
+      SegmentView segment,
+      QueryVector query,
+      KnnCollector collector,
+      AcceptDocs acceptDocs,
+      FormatSearch format)
       throws IOException {
     this.segment = segment;
+    this.format = format;
     this.query = query;
     this.collector = collector;
     RandomVectorScorer opened = segment.isDense() ? null : segment.scorer(query);
@@ -85,7 +94,30 @@ public final class SegmentSearch {
       SegmentView segment, QueryVector query, KnnCollector collector, AcceptDocs acceptDocs)
       throws IOException {
     if (segment.size() > 0 && collector.k() > 0) {
-      new SegmentSearch(segment, query, collector, acceptDocs).run();
+      new SegmentSearch(segment, query, collector, acceptDocs, null).run();
+    }
+  }
+
+  /** The search of a segment by its own format, with the query's collector. */
+  @FunctionalInterface
+  public interface FormatSearch {
+    /** Searches the segment with the query's collector, or another with the same hits. */
+    void run(KnnCollector collector) throws IOException;
+  }
+
+  /**
+   * As the other one, for a segment whose format is not this project's. The executor answers if it
+   * takes the search, and otherwise the format.
+   */
+  public static void search(
+      SegmentView segment,
+      QueryVector query,
+      KnnCollector collector,
+      AcceptDocs acceptDocs,
+      FormatSearch format)
+      throws IOException {
+    if (collector.k() > 0) {
+      new SegmentSearch(segment, query, collector, acceptDocs, format).run();
     }
   }
 
@@ -107,7 +139,9 @@ public final class SegmentSearch {
         return;
       }
       try {
-        count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.LISTS);
+        if (format == null) {
+          count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.LISTS);
+        }
         searchAlone(false);
       } finally {
         left.ended();
@@ -121,7 +155,7 @@ public final class SegmentSearch {
    * @param asItem whether the search is a work item's rather than the collector's
    */
   private void searchAlone(boolean asItem) throws IOException {
-    boolean item = (asItem || coarse) && segment.hasLists() == false;
+    boolean item = (asItem || coarse) && segment.hasLists() == false && format == null;
     if (item == false || replay(CpuExecutor.search(item())) == false) {
       searchHere();
     }
@@ -130,20 +164,28 @@ public final class SegmentSearch {
   private WorkItem item() throws IOException {
     AcceptedOrdinals.Copy copy =
         segment.acceptedOrdinals().of(acceptedDocs, acceptedOrdinals, segment.size());
+    int[] entryPoints = entryPoints(collector.getSearchStrategy(), segment.size());
+    seeds = entryPoints.length == 0 ? null : entryPoints;
     return new WorkItem(
-        segment,
-        query,
-        collector.k(),
-        walk,
-        copy == null ? null : copy.bits(),
-        copy == null ? segment.size() : copy.count(),
-        collector.visitLimit() - collector.visitedCount(),
-        collector::earlyTerminated,
-        entryPoints(collector.getSearchStrategy(), segment.size()));
+        new WorkItem.Terms(
+            segment,
+            collector.k(),
+            walk,
+            copy == null ? null : copy.bits(),
+            copy == null ? segment.size() : copy.count(),
+            collector.visitLimit() - collector.visitedCount(),
+            collector::earlyTerminated,
+            entryPoints,
+            collector.getSearchStrategy()),
+        query);
   }
 
   /** Searches with the collector. */
   private void searchHere() throws IOException {
+    if (format != null) {
+      format.run(seeds == null ? collector : seeded());
+      return;
+    }
     if (scorer == null) {
       scorer = segment.scorer(query);
     }
@@ -154,6 +196,20 @@ public final class SegmentSearch {
     } else {
       walkHere();
     }
+  }
+
+  /** Returns the collector with the entry points that its strategy has no more. */
+  private KnnCollector seeded() {
+    KnnSearchStrategy first =
+        ((KnnSearchStrategy.Seeded) collector.getSearchStrategy()).originalStrategy();
+    KnnSearchStrategy again =
+        new KnnSearchStrategy.Seeded(new EntryPoints(seeds), seeds.length, first);
+    return new KnnCollector.Decorator(collector) {
+      @Override
+      public KnnSearchStrategy getSearchStrategy() {
+        return again;
+      }
+    };
   }
 
   private void walkHere() throws IOException {
@@ -261,5 +317,35 @@ public final class SegmentSearch {
       return Arrays.copyOf(entryPoints, count);
     }
     return NO_ENTRY_POINTS;
+  }
+
+  private static final class EntryPoints extends DocIdSetIterator {
+    private final int[] ordinals;
+    private int next;
+
+    EntryPoints(int[] ordinals) {
+      this.ordinals = ordinals;
+    }
+
+    @Override
+    public int docID() {
+      return next == 0 ? -1 : next > ordinals.length ? NO_MORE_DOCS : ordinals[next - 1];
+    }
+
+    @Override
+    public int nextDoc() {
+      next = Math.min(next, ordinals.length) + 1;
+      return docID();
+    }
+
+    @Override
+    public int advance(int target) throws IOException {
+      return slowAdvance(target);
+    }
+
+    @Override
+    public long cost() {
+      return ordinals.length;
+    }
   }
 }

@@ -150,6 +150,21 @@ public interface SegmentView {
   /** Sets who is asked what changes in walks, at every search. */
   default void walkChanges(Supplier<WalkChange> source) {}
 
+  /**
+   * Returns the search of the segment's own format, which then answers in place of a walk on the
+   * CPU; null if the CPU walks the graph.
+   */
+  default FormatSearch formatSearch() {
+    return null;
+  }
+
+  /** Searches a segment whose format is not this project's. */
+  @FunctionalInterface
+  interface FormatSearch {
+    /** Answers an item on the calling thread, with exact scores. */
+    WorkResult search(WorkItem item) throws IOException;
+  }
+
   /** Returns the checks of the segment's files, always the same objects. */
   default FileChecks fileChecks() {
     return FileChecks.NONE;

@@ -3,6 +3,7 @@ package dev.vamana.search;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.function.BooleanSupplier;
+import org.apache.lucene.search.knn.KnnSearchStrategy;
 import org.apache.lucene.util.Bits;
 
 /**
@@ -27,6 +28,8 @@ public record WorkItem(Terms terms, QueryVector query) {
    * @param cancelled asked from time to time, by one thread at a time, while the caller waits; true
    *     ends the search incomplete
    * @param entryPoints ordinals from which the walk starts in addition to the medoid; may be empty
+   * @param strategy how the segment's own format searches, {@link SegmentView#formatSearch}; null
+   *     for its default
    */
   public record Terms(
       SegmentView segment,
@@ -36,7 +39,8 @@ public record WorkItem(Terms terms, QueryVector query) {
       int acceptedCount,
       long visitLimit,
       BooleanSupplier cancelled,
-      int[] entryPoints) {
+      int[] entryPoints,
+      KnnSearchStrategy strategy) {
 
     public Terms {
       if (k < 1) {
@@ -44,7 +48,32 @@ public record WorkItem(Terms terms, QueryVector query) {
       }
     }
 
-    /** Whether other terms ask the same, whoever waits; entry points count only by number. */
+    /** Makes terms with the default strategy. */
+    public Terms(
+        SegmentView segment,
+        int k,
+        WalkParameters walk,
+        Bits acceptedOrdinals,
+        int acceptedCount,
+        long visitLimit,
+        BooleanSupplier cancelled,
+        int[] entryPoints) {
+      this(
+          segment,
+          k,
+          walk,
+          acceptedOrdinals,
+          acceptedCount,
+          visitLimit,
+          cancelled,
+          entryPoints,
+          null);
+    }
+
+    /**
+     * Whether other terms ask the same, whoever waits; entry points count only by number, and
+     * strategies not at all.
+     */
     @Override
     @SuppressWarnings("ReferenceEquality") // the same bitset object, not an equal one
     public boolean equals(Object other) {
@@ -66,7 +95,15 @@ public record WorkItem(Terms terms, QueryVector query) {
     /** Returns these terms with another cancellation. */
     public Terms withCancelled(BooleanSupplier other) {
       return new Terms(
-          segment, k, walk, acceptedOrdinals, acceptedCount, visitLimit, other, entryPoints);
+          segment,
+          k,
+          walk,
+          acceptedOrdinals,
+          acceptedCount,
+          visitLimit,
+          other,
+          entryPoints,
+          strategy);
     }
 
     private Terms askedOneAtATime(Object lock) {

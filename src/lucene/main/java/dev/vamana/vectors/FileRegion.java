@@ -55,6 +55,14 @@ public final class FileRegion {
     return new FileRegion(input, offset, length, segment);
   }
 
+  /**
+   * Makes a region that is read through the input alone, because its file may be closed while a
+   * device reads the mapping, or because it is no file.
+   */
+  public static FileRegion unmapped(IndexInput input, long offset, long length) {
+    return new FileRegion(input, offset, length, null);
+  }
+
   /** Length of the region in bytes. */
   public long length() {
     return length;

@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertFalse;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
@@ -77,7 +76,6 @@ public class SimulatedGpuIT {
       assertEquals("ready", NodeClient.at(stats, "state", "state"));
       assertEquals(true, NodeClient.at(stats, "state", "usable"));
       assertEquals("simulated", NodeClient.at(stats, "devices", 0, "name"));
-      assertNull(NodeClient.at(stats, "devices", 0, "power_in_milliwatts"));
       assertAnsweredByTheDevice(node, index);
       assertBatchIsOneLaunch(node, index);
       assertListedAsResident(node);

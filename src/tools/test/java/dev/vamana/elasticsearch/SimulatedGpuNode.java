@@ -34,12 +34,8 @@ final class SimulatedGpuNode {
         List.of(
             "dev/vamana/elasticsearch/(ForwardingPlugin|SimulatedGpuPlugin|CopyGate).*",
             "dev/vamana/cuda/driver/(Simulated|RegisteredPages).*",
-            "dev/vamana/cuda/kernel/(Host(Kernels|Library)|SimtKernels).*"),
-        Map.of(
-            SimulatedGpuPlugin.LIBRARY,
-            library,
-            SimulatedGpuPlugin.FIBERS,
-            library.resolveSibling(SimulatedGpuPlugin.FIBERS)));
+            "dev/vamana/cuda/kernel/(HostLibrary|SimtKernels).*"),
+        Map.of(SimulatedGpuPlugin.LIBRARY, library));
   }
 
   /** Lets copies to the device wait, or go on. */

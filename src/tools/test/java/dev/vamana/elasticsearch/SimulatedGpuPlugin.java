@@ -3,7 +3,7 @@ package dev.vamana.elasticsearch;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.elasticsearch.gpu.CudaDevices;
 import dev.vamana.elasticsearch.gpu.GpuSettings;
 import java.io.IOException;
@@ -24,7 +24,6 @@ import org.elasticsearch.rest.RestHandler;
  */
 public final class SimulatedGpuPlugin extends ForwardingPlugin {
   static final String LIBRARY = "libvamana-host.so";
-  static final String FIBERS = "libvamana-simt.so";
   private static final long DEVICE_BYTES = 1L << 28;
 
   private final Simulated machine;
@@ -55,7 +54,7 @@ public final class SimulatedGpuPlugin extends ForwardingPlugin {
     @Override
     public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
       return () -> {
-        HostKernels kernels = HostKernels.load(folder.resolve(LIBRARY), folder.resolve(FIBERS));
+        SimtKernels kernels = SimtKernels.load(folder.resolve(LIBRARY));
         return gate.before(new SimulatedDriver(kernels, DEVICE_BYTES, true).in(pages, ordinal));
       };
     }

@@ -7,14 +7,12 @@ import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.compile.NodeKernels;
 import dev.vamana.cuda.devices.DevicesExecutor;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.DeviceList;
 import dev.vamana.cuda.driver.DeviceProbe;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.KernelFallback;
 import dev.vamana.cuda.memory.HostMemoryAccount;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
 import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
@@ -23,8 +21,6 @@ import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.Map;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.function.Function;
 import java.util.function.Supplier;
 import org.elasticsearch.logging.LogManager;
@@ -37,10 +33,7 @@ public final class CudaDevices implements GpuDevices {
   private static final Logger logger = LogManager.getLogger(CudaDevices.class);
 
   private final Machine machine;
-  private final Map<Integer, DeviceSensors> sensors = new ConcurrentHashMap<>();
   private volatile ResidencyOptions residency;
-  // of several devices
-  private volatile SharedPages pages;
 
   /** The devices of a machine. */
   public interface Machine {
@@ -70,16 +63,12 @@ public final class CudaDevices implements GpuDevices {
 
           @Override
           public Supplier<CudaDriver> drivers(GpuSettings settings, int ordinal) {
-            DeviceProbe probe = new DeviceProbe(ordinal, fallback(settings, kernels));
-            DeviceSensors own = new DeviceSensors();
-            own.of(() -> probe.result().pciBusId());
-            sensors.put(ordinal, own);
-            return probe::open;
+            return new DeviceProbe(ordinal, fallback(settings, kernels))::open;
           }
         };
   }
 
-  /** Makes an instance for another machine, whose devices have no sensors. */
+  /** Makes an instance for another machine. */
   public CudaDevices(Machine machine) {
     this.machine = machine;
   }
@@ -123,10 +112,11 @@ public final class CudaDevices implements GpuDevices {
   public SearchExecutor open(
       GpuSettings settings, DamagedFiles damaged, HostMemoryAccount account, Workers workers) {
     long hostBytes = Math.max(0, OsProbe.getInstance().getTotalPhysicalMemorySize());
+    List<Integer> found = machine.find(settings);
     ResidencyOptions memory =
         ResidencyOptions.defaults(hostBytes)
             .withPlacements(settings.placements())
-            .withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+            .withLimits(settings.memoryLimit(), settings.pageCacheLimit().part(found.size()));
     residency = memory;
     GpuOptions options =
         GpuOptions.DEFAULT
@@ -142,66 +132,37 @@ public final class CudaDevices implements GpuDevices {
                 settings.buildGraphs() ? GpuOptions.LEAST_GRAPH : GpuOptions.NO_GRAPHS)
             .withWorkers(workers)
             .withHostMemory(account);
-    List<Integer> found = machine.find(settings);
     if (found.size() == 1) {
       Supplier<CudaDriver> drivers = machine.drivers(settings, found.get(0));
       return GpuExecutor.open(drivers, memory, options, new GpuLog(damaged));
     }
     List<Supplier<CudaDriver>> drivers =
         found.stream().map(ordinal -> machine.drivers(settings, ordinal)).toList();
-    SharedPages shared =
-        new SharedPages(() -> anyOf(drivers), settings.pageCacheLimit(), memory.hostBytes());
-    pages = shared;
     return DevicesExecutor.open(
         found.size(),
-        new DevicesExecutor.Opener() {
-          @Override
-          public GpuExecutor open(int index, Runnable changed) {
-            return GpuExecutor.open(
-                () -> shared.of(drivers.get(index).get()),
+        (index, changed) ->
+            GpuExecutor.open(
+                drivers.get(index),
                 memory,
                 options,
-                new GpuLog(damaged, found.get(index), changed));
-          }
-
-          @Override
-          public void adjust(DynamicOptions changed) {
-            shared.limit(changed.pageCacheLimit());
-          }
-
-          @Override
-          public void close() {
-            shared.close();
-          }
-        },
+                new GpuLog(damaged, found.get(index), changed)),
         settings.memoryLimit(),
         DevicesExecutor.Spread.DEFAULT,
         e -> logger.warn("segments are not balanced over the GPUs", e));
   }
 
-  /** Opens a context on the first device that gives one. */
-  private static CudaDriver anyOf(List<Supplier<CudaDriver>> drivers) {
-    GpuException failure = null;
-    for (Supplier<CudaDriver> each : drivers) {
-      try {
-        return each.get();
-      } catch (GpuException e) {
-        failure = e;
-      }
-    }
-    throw failure;
-  }
-
   @Override
   public void adjust(SearchExecutor executor, GpuSettings settings) {
+    int devices = executor instanceof DevicesExecutor several ? several.devices().size() : 1;
+    MemoryLimit pageCache = settings.pageCacheLimit().part(devices);
     ResidencyOptions options = residency;
     if (options != null) {
-      residency = options.withLimits(settings.memoryLimit(), settings.pageCacheLimit());
+      residency = options.withLimits(settings.memoryLimit(), pageCache);
     }
     DynamicOptions changed =
         new DynamicOptions(
             settings.memoryLimit(),
-            settings.pageCacheLimit(),
+            pageCache,
             settings.placements(),
             settings.maxBatch(),
             settings.linger().nanos(),
@@ -222,7 +183,7 @@ public final class CudaDevices implements GpuDevices {
       return statistics.of(gpu.statistics());
     }
     if (executor instanceof DevicesExecutor gpus) {
-      return statistics.of(gpus.statistics(), gpus.balance(), pages.used());
+      return statistics.of(gpus.statistics(), gpus.balance());
     }
     return GpuStats.without(
         mode.settingName(),
@@ -240,19 +201,7 @@ public final class CudaDevices implements GpuDevices {
         };
     ResidencyOptions limits = residency;
     return all.stream()
-        .map(
-            device ->
-                new DeviceStats(DeviceStatistics.withLimits(device, limits), read(device.device())))
+        .map(device -> new DeviceStats(DeviceStatistics.withLimits(device, limits)))
         .toList();
-  }
-
-  private Map<String, Object> read(DeviceInfo device) {
-    DeviceSensors own = sensors.get(device.ordinal());
-    return own == null ? Map.of() : own.read();
-  }
-
-  @Override
-  public void close() {
-    sensors.values().forEach(DeviceSensors::close);
   }
 }

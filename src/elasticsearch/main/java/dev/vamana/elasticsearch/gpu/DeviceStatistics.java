@@ -20,8 +20,6 @@ import java.util.stream.Stream;
 record DeviceStatistics(String enabled, ResidencyOptions residency) {
 
   private static final String RESIDENCY = "residency";
-  private static final String PAGE_CACHE = "page_cache_bytes";
-  private static final String PAGE_CACHE_LIMIT = "page_cache_limit_bytes";
 
   /** The statistics of a node with one device. */
   GpuStats of(GpuStatistics device) {
@@ -33,9 +31,8 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
    * The statistics of a node with several devices: sums over all.
    *
    * @param balance counts of moves between devices
-   * @param pinned bytes of page cache that all devices have pinned, shared ones once
    */
-  GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance, long pinned) {
+  GpuStats of(List<GpuStatistics> devices, SortedMap<String, Long> balance) {
     SortedMap<String, SortedMap<String, Long>> sums = new TreeMap<>();
     for (GpuStatistics device : devices) {
       withLimits(device, residency)
@@ -43,16 +40,8 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
           .forEach(
               (group, counters) -> {
                 SortedMap<String, Long> sum = sums.computeIfAbsent(group, name -> new TreeMap<>());
-                counters.forEach(
-                    (name, value) ->
-                        // all devices share the host's memory
-                        sum.merge(
-                            name, value, name.equals(PAGE_CACHE_LIMIT) ? Math::max : Long::sum));
+                counters.forEach((name, value) -> sum.merge(name, value, Long::sum));
               });
-    }
-    SortedMap<String, Long> memory = sums.get(RESIDENCY);
-    if (memory != null && memory.containsKey(PAGE_CACHE)) {
-      memory.put(PAGE_CACHE, pinned);
     }
     sums.put("balance", balance);
     List<State> states = devices.stream().map(GpuStatistics::state).toList();
@@ -85,8 +74,9 @@ record DeviceStatistics(String enabled, ResidencyOptions residency) {
     counters.putIfAbsent("device_bytes", 0L);
     counters.putIfAbsent(
         "device_limit_bytes", residency.deviceLimit().of(statistics.device().totalBytes()));
-    counters.putIfAbsent(PAGE_CACHE, 0L);
-    counters.putIfAbsent(PAGE_CACHE_LIMIT, residency.pageCacheLimit().of(residency.hostBytes()));
+    counters.putIfAbsent("page_cache_bytes", 0L);
+    counters.putIfAbsent(
+        "page_cache_limit_bytes", residency.pageCacheLimit().of(residency.hostBytes()));
     groups.put(RESIDENCY, counters);
     return new GpuStatistics(statistics.state(), statistics.reason(), statistics.device(), groups);
   }

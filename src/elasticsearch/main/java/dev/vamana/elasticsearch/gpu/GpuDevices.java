@@ -6,11 +6,10 @@ import dev.vamana.elasticsearch.monitor.stats.DeviceStats;
 import dev.vamana.elasticsearch.monitor.stats.GpuStats;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.work.Workers;
-import java.io.Closeable;
 import java.util.List;
 
 /** Opens the GPUs of this machine for the plugin and reports on them. */
-public interface GpuDevices extends Closeable {
+public interface GpuDevices {
 
   /**
    * Probes the driver and opens the executor for the settings.
@@ -39,10 +38,6 @@ public interface GpuDevices extends Closeable {
    */
   GpuStats stats(SearchExecutor executor, GpuMode mode);
 
-  /** The executor's devices and their sensors; none if it has no device. */
+  /** The executor's devices; none if it has no device. */
   List<DeviceStats> devices(SearchExecutor executor);
-
-  /** Closes the sensors. */
-  @Override
-  void close();
 }

@@ -4,6 +4,7 @@ import dev.vamana.elasticsearch.monitor.ShardSearchers;
 import java.io.IOException;
 import java.util.Set;
 import java.util.concurrent.ConcurrentHashMap;
+import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.elasticsearch.action.ActionListener;
 import org.elasticsearch.common.settings.Settings;
@@ -49,18 +50,13 @@ public final class IndexWarming implements IndexEventListener {
   }
 
   /**
-   * Makes the warmer of an engine, which gets each reader before searches do. It calls the stock
-   * warmer, and in a warm index it also keeps the reader's segments on the device.
+   * Keeps the segments of a reader on the device if the index is warm. Engines call it for each
+   * reader before searches use it.
    */
-  public static Engine.Warmer warmer(Engine.Warmer stock, IndexSettings settings) {
-    return reader -> {
-      if (stock != null) {
-        stock.warm(reader);
-      }
-      if (WarmSettings.warm(settings.getSettings())) {
-        new ShardSegments(reader).keep(true);
-      }
-    };
+  public static void keep(IndexReader reader, IndexSettings settings) {
+    if (WarmSettings.warm(settings.getSettings())) {
+      new ShardSegments(reader).keep(true);
+    }
   }
 
   @Override

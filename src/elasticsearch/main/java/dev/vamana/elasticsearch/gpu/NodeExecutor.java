@@ -94,7 +94,7 @@ public final class NodeExecutor implements Closeable {
     return devices.stats(installation.executor(), mode);
   }
 
-  /** The devices and their sensors; none if there is no device. */
+  /** The devices; none if there is no device. */
   public List<DeviceStats> devices() {
     return installation == null ? List.of() : devices.devices(installation.executor());
   }
@@ -109,7 +109,6 @@ public final class NodeExecutor implements Closeable {
   /** Uninstalls and closes the executor. */
   @Override
   public void close() throws IOException {
-    devices.close();
     if (installation != null) {
       installation.close();
     }

@@ -5,6 +5,9 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.elasticsearch.gpu.IndexWarming;
 import dev.vamana.elasticsearch.search.IndexWalks;
 import dev.vamana.work.Workers;
+import java.io.IOException;
+import java.io.UncheckedIOException;
+import org.apache.lucene.index.IndexReader;
 import org.elasticsearch.cluster.metadata.IndexMetadataVerifier;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexSettings;
@@ -18,9 +21,12 @@ import org.elasticsearch.index.mapper.MapperService;
 import org.elasticsearch.snapshots.SearchableSnapshotsSettings;
 
 /**
- * Opens the shards of one index with the stock engine, but with another codec and merge policy. The
- * codec writes the vector fields in this plugin's format. The merge policy makes a forced merge
- * rewrite segments whose vector fields are not in the format of the settings.
+ * Opens the shards of one index with the stock engine.
+ *
+ * <p>An index with {@code index.vamana.enabled} gets another codec and merge policy. The codec
+ * writes the vector fields in this plugin's format. The merge policy makes a forced merge rewrite
+ * segments whose vector fields are not in the format of the settings. An index with {@code
+ * index.vamana.accelerate} gets other readers, which let the node's GPU search stock fields.
  */
 public final class VamanaEngineFactory implements EngineFactory {
   /** Setting of the follower indices of cross-cluster replication, which have their own engine. */
@@ -28,6 +34,8 @@ public final class VamanaEngineFactory implements EngineFactory {
 
   private final IndexSettings indexSettings;
   private final boolean enabled;
+  private final boolean reformats;
+  private final boolean accelerated;
   private final VamanaParameters parameters;
   private final NodeBuilding building;
   private final IndexCodebooks codebooks;
@@ -38,6 +46,8 @@ public final class VamanaEngineFactory implements EngineFactory {
     Settings settings = indexSettings.getSettings();
     String index = indexSettings.getIndex().getName();
     this.enabled = VamanaSettings.ENABLED.get(settings);
+    this.reformats = VamanaSettings.ENABLED.exists(settings);
+    this.accelerated = VamanaSettings.ACCELERATE.get(settings);
     this.parameters = VamanaSettings.parameters(settings);
     this.building = building;
     this.codebooks = new IndexCodebooks(index, CodebookSetting.of(settings), building.codebooks());
@@ -52,7 +62,7 @@ public final class VamanaEngineFactory implements EngineFactory {
    */
   public static boolean appliesTo(IndexSettings indexSettings) {
     Settings settings = indexSettings.getSettings();
-    return VamanaSettings.ENABLED.exists(settings)
+    return (VamanaSettings.ENABLED.exists(settings) || VamanaSettings.ACCELERATE.get(settings))
         && !settings.getAsBoolean(FOLLOWER_INDEX, false)
         && !SearchableSnapshotsSettings.isSearchableSnapshotStore(settings)
         && IndexMetadataVerifier.isFullySupportedVersion(
@@ -68,17 +78,37 @@ public final class VamanaEngineFactory implements EngineFactory {
                 field -> mappers.mappingLookup().getFieldType(field), format(config), log)
             : VectorFieldFormats.stock();
     CodecProvider codecs = config.getCodecProvider();
-    return new InternalEngine(
+    AcceleratedEngine.Readers readers = accelerated ? new AcceleratedEngine.Readers() : null;
+    EngineConfig changed =
         EngineConfig.builder(config)
             .codecProvider(enabled ? new VamanaCodecProvider(codecs, formats, log) : codecs)
             .warmer(
                 new ReplacedReaders(
                         config.getStore(), ReplacedReaders.generic(config.getThreadPool()))
-                    .warmer(
-                        IndexWalks.warmer(
-                            IndexWarming.warmer(config.getWarmer(), indexSettings), indexSettings)))
-            .mergePolicy(new ReformattingMergePolicy(config.getMergePolicy(), formats))
-            .build());
+                    .warmer(warmer(config.getWarmer(), readers)))
+            .mergePolicy(
+                reformats
+                    ? new ReformattingMergePolicy(config.getMergePolicy(), formats)
+                    : config.getMergePolicy())
+            .build();
+    return accelerated ? new AcceleratedEngine(changed, readers) : new InternalEngine(changed);
+  }
+
+  /** Returns the engine's warmer, which gets each reader before searches do. */
+  private Engine.Warmer warmer(Engine.Warmer stock, AcceleratedEngine.Readers readers) {
+    IndexWalks walks = new IndexWalks(indexSettings);
+    return reader -> {
+      if (stock != null) {
+        stock.warm(reader);
+      }
+      try {
+        IndexReader seen = readers == null ? reader : readers.wrap(reader);
+        walks.tell(seen);
+        IndexWarming.keep(seen, indexSettings);
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    };
   }
 
   private VamanaVectorsFormat format(EngineConfig config) {

@@ -36,6 +36,13 @@ public final class VamanaSettings {
   public static final Setting<Boolean> ENABLED =
       Setting.boolSetting("index.vamana.enabled", false, Property.IndexScope);
 
+  /**
+   * Whether the node's GPU searches the index's segments in stock HNSW formats. It changes no file:
+   * without the setting or the plugin the index answers as before.
+   */
+  public static final Setting<Boolean> ACCELERATE =
+      Setting.boolSetting("index.vamana.accelerate", false, Property.IndexScope);
+
   /** Most out-neighbours of each vector. */
   static final Setting<Integer> MAX_DEGREE =
       Setting.intSetting(
@@ -134,6 +141,7 @@ public final class VamanaSettings {
   public static final List<Setting<?>> ALL =
       List.of(
           ENABLED,
+          ACCELERATE,
           MAX_DEGREE,
           BEAM_WIDTH,
           ALPHA,

@@ -9,7 +9,6 @@ import org.apache.lucene.index.IndexReader;
 import org.apache.lucene.index.LeafReaderContext;
 import org.elasticsearch.common.settings.Settings;
 import org.elasticsearch.index.IndexSettings;
-import org.elasticsearch.index.engine.Engine;
 
 /**
  * Tells segments where to ask what the settings of their index change in walks. A changed setting
@@ -22,19 +21,9 @@ public final class IndexWalks implements Supplier<WalkChange> {
   /** Settings, and the change of walks that was read from them. */
   private record Read(Settings settings, WalkChange change) {}
 
-  private IndexWalks(IndexSettings settings) {
+  /** Makes an instance for one index. */
+  public IndexWalks(IndexSettings settings) {
     this.settings = settings;
-  }
-
-  /** Makes the warmer of an engine, which gets each reader before searches do. */
-  public static Engine.Warmer warmer(Engine.Warmer inner, IndexSettings settings) {
-    IndexWalks walks = new IndexWalks(settings);
-    return reader -> {
-      walks.tell(reader);
-      if (inner != null) {
-        inner.warm(reader);
-      }
-    };
   }
 
   // settings are another object after each change, and comparing them would cost searches time
@@ -50,7 +39,8 @@ public final class IndexWalks implements Supplier<WalkChange> {
     return read.change();
   }
 
-  private void tell(IndexReader reader) {
+  /** Tells the segments of a reader. Engines call it before searches use the reader. */
+  public void tell(IndexReader reader) {
     for (LeafReaderContext leaf : reader.leaves()) {
       for (FieldInfo field : leaf.reader().getFieldInfos()) {
         SegmentView view =

@@ -7,8 +7,8 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.elasticsearch.ServerClasses;
 import dev.vamana.elasticsearch.monitor.DamagedFiles;
@@ -37,7 +37,7 @@ public class CudaDevicesTests extends LuceneTestCase {
 
   /** Two devices, the second of which may be missing. */
   private static final class Machine implements CudaDevices.Machine {
-    private final HostKernels kernels = HostKernels.load();
+    private final SimtKernels kernels = SimtKernels.load();
     private final RegisteredPages pages = new RegisteredPages();
     private final List<SimulatedDriver> opened = new CopyOnWriteArrayList<>();
     private volatile boolean missing;
@@ -126,7 +126,6 @@ public class CudaDevicesTests extends LuceneTestCase {
           2 * (96L << 20),
           devices.stats(executor, GpuMode.AUTO).counter("residency", "device_limit_bytes"));
     }
-    devices.close();
   }
 
   /** A device that still tests itself when the node is asked is not lost. */
@@ -156,7 +155,6 @@ public class CudaDevicesTests extends LuceneTestCase {
         assertEquals(GpuStats.State.READY, devices.stats(executor, GpuMode.AUTO).now());
       }
     }
-    devices.close();
   }
 
   private static void awaitUsable(CudaDevices devices, SearchExecutor executor, int count)
@@ -178,7 +176,6 @@ public class CudaDevicesTests extends LuceneTestCase {
       assertEquals(1, only.get(0).statistics().device().ordinal());
       assertNull(devices.stats(executor, GpuMode.AUTO).counters().get("balance"));
     }
-    devices.close();
   }
 
   public void testADeviceThatCannotBeUsed() {
@@ -196,6 +193,5 @@ public class CudaDevicesTests extends LuceneTestCase {
                     Workers.callingThread()));
     assertEquals("no usable GPU: it is gone", e.getMessage());
     assertEquals(0, machine.opened.get(0).deviceBytes());
-    devices.close();
   }
 }

@@ -55,9 +55,6 @@ public class NodeExecutorTests extends LuceneTestCase {
     public List<DeviceStats> devices(SearchExecutor executor) {
       return List.of();
     }
-
-    @Override
-    public void close() {}
   }
 
   private static SearchExecutor noDevice() {

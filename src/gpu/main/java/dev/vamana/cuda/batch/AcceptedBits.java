@@ -1,7 +1,7 @@
 package dev.vamana.cuda.batch;
 
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.ResidentBits;
+import dev.vamana.cuda.memory.ResidentSegment;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.util.Bits;
 
@@ -40,7 +40,8 @@ final class AcceptedBits {
    * @return the bits, with one user, or null if pinned memory is in use up to its last block
    * @throws dev.vamana.cuda.driver.GpuException if the account refuses the memory
    */
-  static AcceptedBits of(Bits accepted, HeldSegment segment, long lookups, StagingPool staging) {
+  static AcceptedBits of(
+      Bits accepted, ResidentSegment segment, long lookups, StagingPool staging) {
     ResidentBits places = segment.bits();
     ResidentBits.Place there = places == null ? null : places.find(accepted);
     if (there != null) {

@@ -4,8 +4,8 @@ import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.ResidentSegment;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.lang.invoke.VarHandle;
@@ -48,7 +48,7 @@ public final class Chunk extends Ticket {
       LaunchShape shape,
       ChunkSizes sizes,
       StagingPool.Block block,
-      List<HeldSegment> segments,
+      List<ResidentSegment> segments,
       List<AcceptedBits> bits,
       ItemPlan[] plans,
       int[] items,

@@ -6,8 +6,8 @@ import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.ListSearchShape;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.kernel.WalkShape.Reads;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.search.SegmentView;
@@ -30,7 +30,7 @@ import org.apache.lucene.index.VectorEncoding;
  * @param sizes memory that the item needs
  */
 public record ItemPlan(
-    HeldSegment segment,
+    ResidentSegment segment,
     LaunchShape shape,
     int k,
     int beam,
@@ -47,7 +47,7 @@ public record ItemPlan(
    *
    * @return the plan, or null if no kernel supports the item
    */
-  public static ItemPlan of(WorkItem item, HeldSegment segment) throws IOException {
+  public static ItemPlan of(WorkItem item, ResidentSegment segment) throws IOException {
     SegmentView view = item.segment();
     if (view.hasLists()) {
       return ofLists(item, segment);
@@ -97,7 +97,7 @@ public record ItemPlan(
   }
 
   /** Returns this plan for a use of its segment, or for none. */
-  public ItemPlan on(HeldSegment use) {
+  public ItemPlan on(ResidentSegment use) {
     return new ItemPlan(use, shape, k, beam, rerank, visitLimit, capacity, sizes);
   }
 
@@ -106,7 +106,7 @@ public record ItemPlan(
    *
    * @return the plan, or null if no kernel supports the item
    */
-  private static ItemPlan ofLists(WorkItem item, HeldSegment segment) {
+  private static ItemPlan ofLists(WorkItem item, ResidentSegment segment) {
     SegmentView view = item.segment();
     ListShape lists = view.lists().shape();
     int width = item.listWidth();

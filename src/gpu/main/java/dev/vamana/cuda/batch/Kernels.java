@@ -58,11 +58,6 @@ public final class Kernels {
     this.lists = new ListKernels(driver);
   }
 
-  /** Returns the flags of every walk. */
-  public int flags() {
-    return tuning.flags();
-  }
-
   /** Returns {@link Tuning#listSharing}. */
   int listSharing() {
     return tuning.listSharing();

@@ -12,11 +12,11 @@ import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.cuda.kernel.WalkShape;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lists.ListBatches;
 import dev.vamana.cuda.lists.ListKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.DeviceBuffer;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListShape;
 import java.lang.foreign.Arena;
@@ -222,7 +222,7 @@ final class LaunchSlot {
     walk.set(
         ValueLayout.JAVA_INT,
         WalkLayout.FLAGS,
-        kernels.flags() | sideBySide() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
+        sideBySide() | (sizes.limited() ? WalkLayout.FLAG_LIMITED : 0));
     driver.launch(choice.kernel(), blocks, choice.threads(), choice.sharedBytes(), walk, stream);
   }
 
@@ -259,7 +259,7 @@ final class LaunchSlot {
    * segment, whose codes have one bit, without filters. Otherwise null.
    */
   private ListBatches.Items alike(ListSearchShape shape, ChunkSizes sizes) {
-    HeldSegment segment = chunks.get(0).segments().get(0);
+    ResidentSegment segment = chunks.get(0).segments().get(0);
     for (Chunk chunk : chunks) {
       if (chunk.bits.isEmpty() == false
           || chunk.segments().size() > 1

@@ -4,8 +4,8 @@ import dev.vamana.cuda.kernel.ChunkSizes;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Team;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.ValueLayout;
@@ -145,14 +145,14 @@ public final class Packer {
     if (block == null) {
       return null;
     }
-    List<HeldSegment> segments = new ArrayList<>();
+    List<ResidentSegment> segments = new ArrayList<>();
     boolean written = false;
     try {
       write(block, packed, alike, at, results, firstResult, segments);
       written = true;
     } finally {
       if (written == false) {
-        segments.forEach(HeldSegment::release);
+        segments.forEach(ResidentSegment::release);
         used.forEach(AcceptedBits::release);
         block.free();
       }
@@ -169,7 +169,7 @@ public final class Packer {
       int firstQuery,
       int[] results,
       int firstResult,
-      List<HeldSegment> segments) {
+      List<ResidentSegment> segments) {
     if (alike) {
       hold(segments);
       fillHeader();
@@ -188,7 +188,7 @@ public final class Packer {
     }
   }
 
-  private void hold(List<HeldSegment> segments) {
+  private void hold(List<ResidentSegment> segments) {
     if (segments.contains(plan.segment()) == false) {
       plan.segment().hold();
       segments.add(plan.segment());

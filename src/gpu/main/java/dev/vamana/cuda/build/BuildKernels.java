@@ -80,7 +80,6 @@ final class BuildKernels implements AutoCloseable {
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.ITEMS, memory.addresses);
     walk.set(ValueLayout.JAVA_LONG, WalkLayout.COUNTER, memory.counters);
     walk.set(ValueLayout.JAVA_INT, WalkLayout.DIMENSION, plan.dimension());
-    walk.set(ValueLayout.JAVA_INT, WalkLayout.FLAGS, walks.flags());
   }
 
   private void set(long field, long address) {

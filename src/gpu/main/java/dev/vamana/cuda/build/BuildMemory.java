@@ -13,29 +13,12 @@ import dev.vamana.cuda.training.Block;
 import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of a build: one allocation on the device, divided into arrays. Rows, or rows and
- * vectors, for which the device has no room lie in pinned memory of the host, which the kernels
- * read and write in place. {@link DeviceBuild} allocates it, {@link BuildKernels} passes it on.
+ * The memory of a build: one allocation on the device, divided into arrays. Rows for which the
+ * device has no room lie in pinned memory of the host, which the kernels read and write in place; a
+ * walk reads a row for many vectors. {@link DeviceBuild} allocates it, {@link BuildKernels} passes
+ * it on.
  */
 final class BuildMemory implements AutoCloseable {
-
-  /** Where vectors and rows lie, fastest first. */
-  enum Place {
-    /** Both on the device. */
-    DEVICE(false, false),
-    /** Vectors on the device, rows in host memory. A walk reads a row for many vectors. */
-    ROWS_ON_HOST(true, false),
-    /** Both in host memory. */
-    HOST(true, true);
-
-    private final boolean hostRows;
-    private final boolean hostVectors;
-
-    Place(boolean hostRows, boolean hostVectors) {
-      this.hostRows = hostRows;
-      this.hostVectors = hostVectors;
-    }
-  }
 
   // addresses of the arrays that the fields of the same names in BuildLayout point to
   final long segment;
@@ -59,29 +42,24 @@ final class BuildMemory implements AutoCloseable {
   final long nodeBytes;
 
   private final Block block;
-  private final PinnedBuffer hostVectors;
   private final PinnedBuffer hostRows;
 
   /**
-   * Allocates everything in the fastest place that has room.
+   * Allocates everything on the device, or with rows in host memory.
    *
    * @param hostMemory counts pinned memory
-   * @throws GpuException if no place has room
+   * @throws GpuException if there is no room for either
    */
   static BuildMemory allocate(
       CudaDriver driver, DeviceBudget budget, SessionHostMemory hostMemory, BuildPlan plan) {
-    GpuException full = null;
-    for (Place place : Place.values()) {
-      try {
-        return new BuildMemory(driver, budget, hostMemory, plan, place);
-      } catch (GpuException e) {
-        if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
-          throw e;
-        }
-        full = e;
+    try {
+      return new BuildMemory(driver, budget, hostMemory, plan, false);
+    } catch (GpuException e) {
+      if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
+        throw e;
       }
+      return new BuildMemory(driver, budget, hostMemory, plan, true);
     }
-    throw full;
   }
 
   private BuildMemory(
@@ -89,17 +67,16 @@ final class BuildMemory implements AutoCloseable {
       DeviceBudget budget,
       SessionHostMemory hostMemory,
       BuildPlan plan,
-      Place place) {
+      boolean rowsOnHost) {
     long size = plan.size();
     long batch = plan.mostNodes();
     long edges = batch * plan.maxDegree();
-    long vectorBytes = size * plan.vectorStride();
     this.nodeBytes = size * Integer.BYTES;
     this.graphBytes = size * plan.rowBytes();
     long[] sizes = {
       SegmentLayout.BYTES,
-      place.hostVectors ? 0 : vectorBytes,
-      place.hostRows ? 0 : graphBytes,
+      size * plan.vectorStride(),
+      rowsOnHost ? 0 : graphBytes,
       nodeBytes,
       batch * BuildSizes.resultBytes(plan.beam()),
       batch * ItemLayout.BYTES,
@@ -115,17 +92,18 @@ final class BuildMemory implements AutoCloseable {
     for (long bytes : sizes) {
       total += Block.padded(bytes);
     }
-    this.hostVectors = place.hostVectors ? new PinnedBuffer(driver, hostMemory) : null;
-    this.hostRows = place.hostRows ? new PinnedBuffer(driver, hostMemory) : null;
+    this.hostRows = rowsOnHost ? new PinnedBuffer(driver, hostMemory) : null;
     this.block = new Block(driver, budget, total);
     boolean done = false;
     try {
       int next = 0;
       this.segment = block.take(sizes[next++]);
-      long deviceVectors = block.take(sizes[next++]);
-      this.vectors = place.hostVectors ? pinned(hostVectors, vectorBytes) : deviceVectors;
+      this.vectors = block.take(sizes[next++]);
       long deviceRows = block.take(sizes[next++]);
-      this.graph = place.hostRows ? pinned(hostRows, graphBytes) : deviceRows;
+      if (rowsOnHost) {
+        hostRows.ensure(graphBytes);
+      }
+      this.graph = rowsOnHost ? hostRows.address() : deviceRows;
       this.nodes = block.take(sizes[next++]);
       this.found = block.take(sizes[next++]);
       this.items = block.take(sizes[next++]);
@@ -144,16 +122,6 @@ final class BuildMemory implements AutoCloseable {
     }
   }
 
-  private static long pinned(PinnedBuffer buffer, long bytes) {
-    buffer.ensure(bytes);
-    return buffer.address();
-  }
-
-  /** Returns the vectors in host memory, or null if they lie on the device. */
-  MemorySegment hostVectors() {
-    return hostVectors == null ? null : hostVectors.segment();
-  }
-
   /** Returns the rows in host memory, or null if they lie on the device. */
   MemorySegment hostRows() {
     return hostRows == null ? null : hostRows.segment();
@@ -163,11 +131,6 @@ final class BuildMemory implements AutoCloseable {
   @Override
   public void close() {
     Cleanup.all(
-        () -> {
-          if (hostVectors != null) {
-            hostVectors.free();
-          }
-        },
         () -> {
           if (hostRows != null) {
             hostRows.free();

@@ -13,13 +13,11 @@ import java.io.IOException;
 public final class BuiltRows implements AutoCloseable {
 
   private final GraphAssembly assembly;
-  private final BuildPhase.Clock clock;
   // null if every node can be reached
   private NodeNumbers tree;
 
-  private BuiltRows(GraphAssembly assembly, BuildPhase.Clock clock) {
+  private BuiltRows(GraphAssembly assembly) {
     this.assembly = assembly;
-    this.clock = clock;
   }
 
   /**
@@ -28,8 +26,8 @@ public final class BuiltRows implements AutoCloseable {
    *
    * @throws IOException from reading the vectors or the abort check, unchanged
    */
-  public static BuiltRows begin(GraphTask task, BuildPhase.Clock clock) throws IOException {
-    return new BuiltRows(new GraphAssembly(task), clock);
+  public static BuiltRows begin(GraphTask task) throws IOException {
+    return new BuiltRows(new GraphAssembly(task));
   }
 
   GraphAssembly assembly() {
@@ -47,10 +45,7 @@ public final class BuiltRows implements AutoCloseable {
    * @throws IOException from reading the vectors or the abort check, unchanged
    */
   public VamanaGraph finish() throws IOException {
-    long start = System.nanoTime();
-    VamanaGraph graph = assembly.finish(tree);
-    clock.ended(BuildPhase.FINISH, System.nanoTime() - start);
-    return graph;
+    return assembly.finish(tree);
   }
 
   /** Frees what was not handed over. */

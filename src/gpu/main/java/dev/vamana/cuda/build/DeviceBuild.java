@@ -41,9 +41,7 @@ final class DeviceBuild implements AutoCloseable {
   private final GraphTask task;
   private final BuildPlan plan;
   private final BuildMemory memory;
-  private final BuildPhase.Clock clock;
   private final RecentSearches searches;
-  private long phaseStart;
   private long stream;
   private BuildKernels kernels;
 
@@ -52,7 +50,6 @@ final class DeviceBuild implements AutoCloseable {
    *
    * @param transfers copies between host and device
    * @param hostMemory counts pinned memory
-   * @param clock takes the times of phases
    * @param searches that the build leaves room for
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
@@ -63,23 +60,22 @@ final class DeviceBuild implements AutoCloseable {
       SessionHostMemory hostMemory,
       GraphTask task,
       BuildPlan plan,
-      BuildPhase.Clock clock,
       RecentSearches searches) {
     this.searches = searches;
     this.driver = driver;
     this.transfers = transfers;
     this.task = task;
     this.plan = plan;
-    this.clock = clock;
     this.memory = BuildMemory.allocate(driver, budget, hostMemory, plan);
-    if (memory.hostRows() != null) {
-      clock.inHostMemory();
-    }
+  }
+
+  /** Whether the rows lie in host memory, where a build is slower. */
+  boolean inHostMemory() {
+    return memory.hostRows() != null;
   }
 
   /** Builds the rows of the graph. */
   void run(BuiltRows rows) throws IOException {
-    phaseStart = System.nanoTime();
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     kernels = new BuildKernels(driver, plan, memory, stream, searches);
     if (memory.hostRows() == null) {
@@ -97,20 +93,16 @@ final class DeviceBuild implements AutoCloseable {
     NodeOrder order = assembly.order(0);
     boolean twice = task.parameters().passes() > 1;
     assembly.allocateRows();
-    ended(BuildPhase.BRING);
     int present = plan.size() - order.count();
     if (twice) {
       insert(order, present, plan.firstBeam(), BuildPlan.firstAlpha());
     } else {
       insert(order, present, plan.beam(), alpha);
     }
-    ended(BuildPhase.FIRST_PASS);
     if (twice) {
       insert(assembly.order(1), plan.size(), plan.beam(), alpha);
-      ended(BuildPhase.SECOND_PASS);
     }
     trim(alpha);
-    ended(BuildPhase.TRIM);
     reach(rows);
   }
 
@@ -119,17 +111,9 @@ final class DeviceBuild implements AutoCloseable {
     rows.reached(
         new SearchTree(driver, plan, memory, kernels, stream)
             .grow(task.medoid(), transfers, task.memory(), task.abort()));
-    ended(BuildPhase.REACH);
     GraphAssembly assembly = rows.assembly();
     assembly.awaitRows();
     fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
-    ended(BuildPhase.FETCH);
-  }
-
-  private void ended(BuildPhase phase) {
-    long now = System.nanoTime();
-    clock.ended(phase, now - phaseStart);
-    phaseStart = now;
   }
 
   private void sendRows(GraphAssembly assembly) throws IOException {
@@ -177,27 +161,13 @@ final class DeviceBuild implements AutoCloseable {
   private void bringVectors() throws IOException {
     RowSource source = () -> new StoredRows(task.vectors(), task.similarity(), null);
     int stride = plan.vectorStride();
-    MemorySegment host = memory.hostVectors();
-    if (host == null) {
-      if (stride != plan.dimension() * Float.BYTES) {
-        // walks read the queries in 16-byte chunks
-        driver.fill(memory.vectors, (byte) 0, (long) plan.size() * stride, stream);
-        driver.synchronize(stream);
-      }
-      DeviceRows rows = new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension());
-      transfers.bring(source, rows, task.workers(), task.abort());
-    } else {
-      task.workers()
-          .forEach(
-              0,
-              plan.size(),
-              () -> {
-                RowSource.Reader reader = source.open();
-                float[] scratch = new float[plan.dimension()];
-                return row -> reader.read(row, scratch, host, (long) row * stride);
-              },
-              task.abort());
+    if (stride != plan.dimension() * Float.BYTES) {
+      // walks read the queries in 16-byte chunks
+      driver.fill(memory.vectors, (byte) 0, (long) plan.size() * stride, stream);
+      driver.synchronize(stream);
     }
+    DeviceRows rows = new DeviceRows(memory.vectors, stride, plan.size(), plan.dimension());
+    transfers.bring(source, rows, task.workers(), task.abort());
     if (plan.products()) {
       kernels.norms();
       driver.synchronize(stream);

@@ -60,19 +60,19 @@ public final class DeviceBuilder {
    * Builds the rows of a graph that the device supports.
    *
    * @param rows begun for the task; the caller finishes and closes them
-   * @param clock takes the times of phases
+   * @return whether the rows lay in host memory, since device memory was short
    * @throws IOException from reading the vectors or the abort check, unchanged
    * @throws GpuException if the device fails or has too little memory; all memory has been freed
    *     then
    */
-  public void build(GraphTask task, BuiltRows rows, BuildPhase.Clock clock) throws IOException {
+  public boolean build(GraphTask task, BuiltRows rows) throws IOException {
     task.abort().check();
     driver.bind();
     DeviceBuild build =
-        new DeviceBuild(
-            driver, transfers, budget, hostMemory, task, BuildPlan.of(task), clock, searches);
+        new DeviceBuild(driver, transfers, budget, hostMemory, task, BuildPlan.of(task), searches);
     try {
       build.run(rows);
+      return build.inHostMemory();
     } finally {
       try {
         build.close();

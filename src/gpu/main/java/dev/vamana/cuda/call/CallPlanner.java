@@ -3,10 +3,9 @@ package dev.vamana.cuda.call;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Precision;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -18,7 +17,6 @@ import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
@@ -32,7 +30,6 @@ import java.util.Map;
 public final class CallPlanner {
 
   private final GpuSession session;
-  private final SessionKeeper keeper;
   private final ExecutorCounters counters;
   private final Routes routes;
   private final PlanMode mode;
@@ -64,7 +61,6 @@ public final class CallPlanner {
       List<WorkItem> call,
       boolean single) {
     this.session = session;
-    this.keeper = keeper;
     this.segments = new CallSegments(session, keeper, counters);
     this.counters = counters;
     this.routes = routes;
@@ -196,7 +192,7 @@ public final class CallPlanner {
     if (scans && scansOnCpu(asked)) {
       return cpu(asked, FallbackReason.SCAN, view.name());
     }
-    HeldSegment segment = segments.hold(item, wanted, wanted && scans == false);
+    ResidentSegment segment = segments.hold(item, wanted, wanted && scans == false);
     if (segment == null && wanted == false) {
       return cpu(asked, FallbackReason.NOT_RESIDENT, view.name());
     }
@@ -232,7 +228,7 @@ public final class CallPlanner {
    */
   private Decision decideLists(Asked asked, Routes.Known known, boolean wanted) throws IOException {
     CpuExecutor.ListPlan lists = CpuExecutor.listPlan(asked.item);
-    HeldSegment segment = segments.hold(asked.item, wanted, wanted);
+    ResidentSegment segment = segments.hold(asked.item, wanted, wanted);
     if (segment == null) {
       return session.residency.damaged(asked.view())
           ? cpu(asked, FallbackReason.DAMAGED, asked.name() + " has a damaged file")
@@ -254,46 +250,25 @@ public final class CallPlanner {
   }
 
   /** Decides for an exact search over a segment with lists; null if the CPU is to search it. */
-  private Decision decideExact(Asked asked, HeldSegment segment, CpuExecutor.ListPlan lists)
+  private Decision decideExact(Asked asked, ResidentSegment segment, CpuExecutor.ListPlan lists)
       throws IOException {
-    Workload.Rows rows = Workloads.readable(asked.item, segment, asked.batch);
+    Workload.Rows rows = Workloads.rows(asked.item, segment, asked.batch);
     if (mode == PlanMode.GRAPH || rows == Workload.Rows.NONE) {
       return null;
     }
     // the CPU would score the same vectors only if it scores all that are accepted
     PlanMode among = lists == CpuExecutor.ListPlan.ALL ? mode : PlanMode.EXACT;
     Plan plan = session.chooser.choose(task(asked, true, rows, null), among);
-    return plan.exactOnDevice() ? Decision.exact(plan, segment, file(asked, rows)) : null;
-  }
-
-  private static MemorySegment file(Asked asked, Workload.Rows rows) throws IOException {
-    return rows == Workload.Rows.STREAMED ? Workloads.file(asked.view()) : null;
+    return plan.exactOnDevice() ? Decision.exact(plan, segment) : null;
   }
 
   /** Decides for items whose segment is not on the device. */
-  private Decision decideAbsent(Asked asked) throws IOException {
-    SegmentView view = asked.view();
-    if (session.residency.damaged(view)) {
+  private Decision decideAbsent(Asked asked) {
+    if (session.residency.damaged(asked.view())) {
       return cpu(asked, FallbackReason.DAMAGED, asked.name() + " has a damaged file");
     }
-    boolean streams = mode == PlanMode.AUTO || mode == PlanMode.EXACT;
-    MemorySegment file = streams && Workloads.exactFits(asked.item) ? Workloads.file(view) : null;
-    boolean exact =
-        asked.scans
-            || (file != null
-                && mode == PlanMode.AUTO
-                && session.chooser.prefersExact(alone(asked, Workload.Rows.STREAMED, null)));
-    boolean streamed = file != null && (exact || mode == PlanMode.EXACT);
-    Lease lease = streamed ? keeper.segments().lease(session, view) : null;
-    if (lease != null) {
-      Plan plan = session.chooser.choose(task(asked, exact, Workload.Rows.STREAMED, null), mode);
-      if (plan.exactOnDevice()) {
-        return Decision.exact(plan, new HeldSegment(lease, null), file);
-      }
-    }
-    return exact
-        ? Decision.cpu(FallbackReason.SCAN, asked.name(), CpuExecutor.Way.SCAN)
-        : Decision.cpu(FallbackReason.NOT_RESIDENT, asked.name(), asked.way());
+    return cpu(
+        asked, asked.scans ? FallbackReason.SCAN : FallbackReason.NOT_RESIDENT, asked.name());
   }
 
   /**
@@ -303,7 +278,7 @@ public final class CallPlanner {
    * @param before what was decided for such items before, on whatever grounds; or null
    */
   @SuppressWarnings("ReferenceEquality") // a route whose grounds hold is the same
-  private Routes.Known route(Asked asked, HeldSegment segment, Routes.Known before)
+  private Routes.Known route(Asked asked, ResidentSegment segment, Routes.Known before)
       throws IOException {
     int open = routes.openLike(asked.view());
     Route route =
@@ -319,7 +294,7 @@ public final class CallPlanner {
           new Routes.Known(
               lone ? Request.of(asked.item) : null,
               route,
-              alone == null ? null : routes.who.kind(asked.view().family(), alone, session.chooser),
+              alone == null ? null : kind(asked, alone),
               alone == null ? 0 : session.chooser.cpuNanos(alone),
               window);
       routes.remember(now);
@@ -328,7 +303,13 @@ public final class CallPlanner {
     return now;
   }
 
-  private Route plan(Asked asked, HeldSegment segment, Route.Grounds grounds) throws IOException {
+  private WhoAnswers.Kind kind(Asked asked, Workload alone) {
+    boolean format = asked.view().formatSearch() != null;
+    return routes.who.kind(asked.view().family(), alone, session.chooser, format);
+  }
+
+  private Route plan(Asked asked, ResidentSegment segment, Route.Grounds grounds)
+      throws IOException {
     WorkItem item = asked.item;
     boolean lists = asked.view().hasLists();
     Placement placement = segment.placement();
@@ -350,7 +331,7 @@ public final class CallPlanner {
     Workload both = null;
     if (mode == PlanMode.AUTO) {
       Workload.Rows rows =
-          lists ? Workloads.inPlace(item, segment) : Workloads.readable(item, segment, asked.batch);
+          lists ? Workloads.inPlace(item, segment) : Workloads.rows(item, segment, asked.batch);
       Workload alone = alone(asked, rows, walk);
       exact |= session.chooser.prefersExact(alone);
       copies = exact == false && walks && copies(asked, segment);
@@ -379,7 +360,11 @@ public final class CallPlanner {
    * vectors are none for a single query of bytes; of several queries each would have to be looked
    * at.
    */
-  private static boolean copies(Asked asked, HeldSegment segment) {
+  private static boolean copies(Asked asked, ResidentSegment segment) {
+    if (asked.view().formatSearch() != null) {
+      // the CPU answers by the format, whose hits are others anyway
+      return false;
+    }
     if (asked.batch == 1 && segment.wholeCopies() && asked.item.query().ofBytes()) {
       return false;
     }
@@ -398,11 +383,12 @@ public final class CallPlanner {
   }
 
   /** Decides for items whose segment is on the device. */
-  private Decision decide(Asked asked, HeldSegment segment, Routes.Known known) throws IOException {
+  private Decision decide(Asked asked, ResidentSegment segment, Routes.Known known)
+      throws IOException {
     Route route = known.route();
     Workload.Rows rows =
         route.exact() || mode == PlanMode.EXACT
-            ? Workloads.readable(asked.item, segment, asked.batch)
+            ? Workloads.rows(asked.item, segment, asked.batch)
             : Workload.Rows.NONE;
     Workload own = route.task().beside(rows, asked.batch, items + walking, cpuRounds(asked.batch));
     Workload task = together(asked, own, 0);
@@ -416,7 +402,7 @@ public final class CallPlanner {
           : Decision.fetch(segment, route.fetched(), route.way());
     }
     if (plan != Plan.CPU) {
-      return Decision.exact(plan, segment, file(asked, rows));
+      return Decision.exact(plan, segment);
     }
     if (route.way() == CpuExecutor.Way.SCAN) {
       return Decision.cpu(FallbackReason.SCAN, asked.name(), route.way());

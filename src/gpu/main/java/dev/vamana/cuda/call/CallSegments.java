@@ -1,6 +1,6 @@
 package dev.vamana.cuda.call;
 
-import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.cuda.session.GpuSession;
 import dev.vamana.cuda.session.SessionKeeper;
@@ -18,7 +18,7 @@ final class CallSegments {
   private final GpuSession session;
   private final SessionKeeper keeper;
   private final ExecutorCounters counters;
-  private final IdentityHashMap<SegmentView, HeldSegment> segments = new IdentityHashMap<>();
+  private final IdentityHashMap<SegmentView, ResidentSegment> segments = new IdentityHashMap<>();
 
   CallSegments(GpuSession session, SessionKeeper keeper, ExecutorCounters counters) {
     this.session = session;
@@ -32,9 +32,9 @@ final class CallSegments {
    * @param wanted whether it should be uploaded then; no call has asked for an item sent ahead
    * @param wait whether to wait for an upload that is under way
    */
-  HeldSegment hold(WorkItem item, boolean wanted, boolean wait) {
+  ResidentSegment hold(WorkItem item, boolean wanted, boolean wait) {
     SegmentView view = item.segment();
-    HeldSegment held = segments.get(view);
+    ResidentSegment held = segments.get(view);
     if (held == null
         && (wanted || session.residency.presence(view).state() == DevicePresence.State.RESIDENT)) {
       held = keeper.segments().acquire(session, view);
@@ -53,8 +53,8 @@ final class CallSegments {
    * the item is cancelled. Every step looks at the segment's state once, because the segment may
    * arrive between any two looks.
    */
-  private HeldSegment awaitUpload(WorkItem item) {
-    HeldSegment segment = null;
+  private ResidentSegment awaitUpload(WorkItem item) {
+    ResidentSegment segment = null;
     boolean waited = false;
     boolean interrupted = false;
     long start = System.nanoTime();
@@ -83,7 +83,7 @@ final class CallSegments {
 
   /** Releases all segments. */
   void release() {
-    segments.values().forEach(HeldSegment::release);
+    segments.values().forEach(ResidentSegment::release);
     segments.clear();
   }
 }

@@ -9,7 +9,7 @@ import dev.vamana.cuda.session.ExecutorCounters;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import java.util.HashMap;
+import java.util.EnumMap;
 import java.util.List;
 import java.util.Map;
 
@@ -148,8 +148,7 @@ final class ChunkReading {
    */
   static final class Tally {
 
-    // a streamed segment has no placement: null, which an EnumMap does not take
-    private final Map<Placement, Integer> answered = new HashMap<>();
+    private final Map<Placement, Integer> answered = new EnumMap<>(Placement.class);
     private Placement last;
     private int answeredLast;
     private long visited;
@@ -161,9 +160,7 @@ final class ChunkReading {
       this.steps += steps;
     }
 
-    /**
-     * Adds an item that the device has answered, over a segment in a placement or, if null, a file.
-     */
+    /** Adds an item that the device has answered, over a segment in a placement. */
     void answered(Placement placement) {
       // most items of a ticket search one segment
       if (placement != last) {

@@ -3,10 +3,9 @@ package dev.vamana.cuda.call;
 import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
-import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.search.CpuExecutor;
-import java.lang.foreign.MemorySegment;
 
 /**
  * The plan for items of a call that differ only in their query. {@link CallPlanner} makes one
@@ -16,8 +15,6 @@ import java.lang.foreign.MemorySegment;
  * @param likeness items of equal likeness are submitted together: a {@link
  *     dev.vamana.cuda.kernel.LaunchShape}, a {@link FetchShape}, or for an exact search an object
  *     of this decision; null if the CPU answers
- * @param file vectors that an exact search streams to the device; null if the device already reads
- *     them
  * @param walk how a launch walks the items; null if no launch does
  * @param reason why the CPU answers; null if the device does
  * @param detail detail of the reason, for the log
@@ -25,28 +22,27 @@ import java.lang.foreign.MemorySegment;
  */
 record Decision(
     Plan plan,
-    HeldSegment segment,
+    ResidentSegment segment,
     Object likeness,
-    MemorySegment file,
     ItemPlan walk,
     FallbackReason reason,
     String detail,
     CpuExecutor.Way way) {
 
   static Decision cpu(FallbackReason reason, String detail, CpuExecutor.Way way) {
-    return new Decision(Plan.CPU, null, null, null, null, reason, detail, way);
+    return new Decision(Plan.CPU, null, null, null, reason, detail, way);
   }
 
-  static Decision walk(Plan plan, HeldSegment segment, ItemPlan walk, CpuExecutor.Way way) {
+  static Decision walk(Plan plan, ResidentSegment segment, ItemPlan walk, CpuExecutor.Way way) {
     ItemPlan own = walk.on(segment);
-    return new Decision(plan, segment, own.shape(), null, own, null, null, way);
+    return new Decision(plan, segment, own.shape(), own, null, null, way);
   }
 
-  static Decision fetch(HeldSegment segment, FetchShape shape, CpuExecutor.Way way) {
-    return new Decision(Plan.GRAPH, segment, shape, null, null, null, null, way);
+  static Decision fetch(ResidentSegment segment, FetchShape shape, CpuExecutor.Way way) {
+    return new Decision(Plan.GRAPH, segment, shape, null, null, null, way);
   }
 
-  static Decision exact(Plan plan, HeldSegment segment, MemorySegment file) {
-    return new Decision(plan, segment, new Object(), file, null, null, null, CpuExecutor.Way.SCAN);
+  static Decision exact(Plan plan, ResidentSegment segment) {
+    return new Decision(plan, segment, new Object(), null, null, null, CpuExecutor.Way.SCAN);
   }
 }

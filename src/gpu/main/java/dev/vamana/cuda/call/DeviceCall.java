@@ -9,8 +9,8 @@ import dev.vamana.cuda.hostfetch.FetchShape;
 import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.kernel.LaunchShape;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.Plan;
 import dev.vamana.cuda.scan.ScanTicket;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -218,7 +218,7 @@ public final class DeviceCall {
   private void submit(FetchShape shape, IntList group) {
     int[] items = Arrays.copyOf(group.values(), group.size());
     List<WorkItem> own = Arrays.stream(items).mapToObj(batch::get).toList();
-    List<HeldSegment> segments =
+    List<ResidentSegment> segments =
         Arrays.stream(items).mapToObj(i -> decisions[i].segment()).toList();
     FetchTicket ticket = new FetchTicket(shape, items, own, segments);
     fetches.add(ticket);
@@ -233,7 +233,6 @@ public final class DeviceCall {
     ScanTicket.Job job =
         new ScanTicket.Job(
             decision.segment(),
-            decision.file(),
             first.acceptedOrdinals(),
             first.acceptedCount(),
             decision.plan() == Plan.GATHER,

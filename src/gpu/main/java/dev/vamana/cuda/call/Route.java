@@ -2,9 +2,9 @@ package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.batch.ItemPlan;
 import dev.vamana.cuda.hostfetch.FetchShape;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanChooser;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
@@ -59,7 +59,7 @@ record Route(
       boolean reranks,
       ResidentRows rows) {
 
-    static Grounds of(PlanChooser chooser, PlanMode mode, int open, HeldSegment segment) {
+    static Grounds of(PlanChooser chooser, PlanMode mode, int open, ResidentSegment segment) {
       return new Grounds(
           chooser,
           mode,
@@ -72,7 +72,7 @@ record Route(
 
     /** Whether these are the same grounds; makes no object. */
     @SuppressWarnings("ReferenceEquality") // a session has one chooser
-    boolean hold(PlanChooser nowChooser, PlanMode nowMode, int nowOpen, HeldSegment segment) {
+    boolean hold(PlanChooser nowChooser, PlanMode nowMode, int nowOpen, ResidentSegment segment) {
       return nowChooser == chooser
           && nowMode == mode
           && nowOpen == open

@@ -15,15 +15,14 @@ import java.util.concurrent.atomic.LongAdder;
  * differ by less than a tenth. A wait is the time that callers wait for the work that takes a
  * thread of an idle CPU one nanosecond. It is taken from a table of waits that were measured at
  * this load, by family, kind and side. Where nothing was measured, or not lately, the cost model
- * predicts the wait, and half of its prediction counts for the device: the processors have other
- * work, and a device that is never tried is never measured. A side that was tried and lost is not
- * tried again for two seconds, and for twice as long after each further loss.
+ * predicts the wait, and half of its prediction counts for the device: a device that is never tried
+ * is never measured. A side that was tried and lost is not tried again for two seconds, and for
+ * twice as long after each further loss.
  *
- * <p>The load is the number of callers that wait at the same time, up to the next power of two. By
- * Little's law it is the sum of all waits in a window divided by the length of the window.
+ * <p>The load is the number of callers that wait at the same time, by Little's law: the sum of all
+ * waits in a window divided by the length of the window, up to the next power of two.
  *
- * <p>The class has no thread: the first caller that finds a window over decides about the next.
- * Thread-safe. {@code GpuExecutor} has one instance.
+ * <p>The first caller that finds a window over decides about the next. Thread-safe.
  */
 public final class WhoAnswers {
 
@@ -39,7 +38,7 @@ public final class WhoAnswers {
   /** Part of the CPU's wait below which the device's wait has to be. */
   private static final double CLEARLY = 0.9;
 
-  /** Part of the cost model's prediction that counts for a device that was not measured. */
+  /** Part of a prediction that counts for the device, and for the search of another format. */
   private static final double HOPE = 0.5;
 
   private static final long FIRST_REST = 2_000_000_000L;
@@ -81,6 +80,7 @@ public final class WhoAnswers {
     private volatile boolean device;
     private volatile Workload task;
     private volatile PlanChooser costs;
+    private double hope;
     // the following are guarded by busy
     private final Measured[] byCpu = new Measured[LOADS];
     private final Measured[] byDevice = new Measured[LOADS];
@@ -109,8 +109,9 @@ public final class WhoAnswers {
    * @param family {@link dev.vamana.search.SegmentView#family} of the segments that it searches
    * @param task the query over all of them, on an idle node
    * @param costs predicts the waits
+   * @param format whether the CPU answers by another format, of whose cost the model knows nothing
    */
-  Kind kind(Object family, Workload task, PlanChooser costs) {
+  Kind kind(Object family, Workload task, PlanChooser costs, boolean format) {
     int magnitude = Math.getExponent(costs.cpuNanos(task));
     Key key = new Key(family, task.cpu().scans(), magnitude);
     Kind kind =
@@ -118,6 +119,7 @@ public final class WhoAnswers {
             key,
             unseen -> {
               Kind fresh = new Kind();
+              fresh.hope = format ? HOPE : 1;
               fresh.task = task;
               fresh.costs = costs;
               fresh.load = load();
@@ -134,7 +136,7 @@ public final class WhoAnswers {
     kinds.keySet().removeIf(key -> key.family().equals(family));
   }
 
-  /** Returns the number of the window: what was decided earlier may have changed. */
+  /** Returns the number of the window. */
   public long window() {
     return window;
   }
@@ -238,7 +240,7 @@ public final class WhoAnswers {
     double busyCpu = Math.max(1, asking / (double) processors);
     double predicted = kind.costs.deviceNanos(kind.task, asking, busyCpu);
     double work = kind.task.segments() * kind.costs.cpuNanos(kind.task);
-    double cpu = wait(kind.byCpu[load], busyCpu, now);
+    double cpu = wait(kind.byCpu[load], kind.hope * busyCpu, now);
     double device = wait(kind.byDevice[load], HOPE * predicted / work, now);
     return device < CLEARLY * cpu;
   }

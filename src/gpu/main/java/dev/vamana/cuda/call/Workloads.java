@@ -1,18 +1,16 @@
 package dev.vamana.cuda.call;
 
 import dev.vamana.cuda.exact.ExactScans;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.ivf.ListShape;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
-import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
 import org.apache.lucene.index.VectorEncoding;
 
 /** Describes work items as {@link Workload}s for the cost model. */
@@ -35,10 +33,8 @@ public final class Workloads {
     return item.k() <= ScanLane.MAX_K && item.visitLimit() > item.acceptedCount();
   }
 
-  /**
-   * Returns where the device reads exact vectors of an item's segment if streaming is not allowed.
-   */
-  public static Workload.Rows inPlace(WorkItem item, HeldSegment segment) {
+  /** Returns where the device reads exact vectors of an item's segment, for few queries. */
+  public static Workload.Rows inPlace(WorkItem item, ResidentSegment segment) {
     ResidentRows rows = segment.rows();
     if (exactFits(item) == false || ScanLane.reads(rows) == false) {
       return Workload.Rows.NONE;
@@ -47,38 +43,16 @@ public final class Workloads {
   }
 
   /**
-   * Returns how the device gets exact vectors of an item's segment. A batch of many queries would
-   * read rows in host memory over the bus many times; such rows are streamed to the device once.
+   * Returns where the device reads exact vectors of an item's segment. A batch of many queries
+   * would read rows in host memory over the bus many times, so it does not.
    *
    * @param batch number of items compared with the vectors together
    */
-  public static Workload.Rows rows(WorkItem item, HeldSegment segment, int batch) {
+  public static Workload.Rows rows(WorkItem item, ResidentSegment segment, int batch) {
     Workload.Rows rows = inPlace(item, segment);
-    boolean streamed =
-        switch (rows) {
-          case NONE -> exactFits(item);
-          case HOST -> ExactScans.few(batch, item.k()) == false;
-          case DEVICE, STREAMED -> false;
-        };
-    return streamed ? Workload.Rows.STREAMED : rows;
-  }
-
-  /**
-   * As {@link #rows}, for a directory that may not map its files, from which vectors cannot be
-   * streamed.
-   */
-  static Workload.Rows readable(WorkItem item, HeldSegment segment, int batch) throws IOException {
-    Workload.Rows rows = rows(item, segment, batch);
-    return rows == Workload.Rows.STREAMED && file(item.segment()) == null
-        ? inPlace(item, segment)
+    return rows == Workload.Rows.HOST && ExactScans.few(batch, item.k()) == false
+        ? Workload.Rows.NONE
         : rows;
-  }
-
-  /** Returns the vectors in the mapped file, or null if the directory does not map files. */
-  public static MemorySegment file(SegmentView view) throws IOException {
-    FileRegion region = view.vectorsRegion();
-    long width = (long) view.dimension() * view.encoding().byteSize;
-    return region == null || region.length() < view.size() * width ? null : region.segment();
   }
 
   /**

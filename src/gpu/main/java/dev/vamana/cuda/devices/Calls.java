@@ -1,7 +1,5 @@
 package dev.vamana.cuda.devices;
 
-import dev.vamana.ivf.ListShape;
-import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -31,10 +29,6 @@ final class Calls implements Closeable {
 
   private static final long KEEP_ALIVE_SECONDS = 60;
 
-  // estimates from codes that take as long as the distance of two vectors: a code has one bit of
-  // each component
-  private static final int ESTIMATES_OF_DISTANCE = 8;
-
   private final Placements placements;
   private final ExecutorService threads;
 
@@ -59,7 +53,6 @@ final class Calls implements Closeable {
   private static final class Part {
     private final Member member;
     private final List<Integer> positions = new ArrayList<>();
-    private long work;
 
     Part(Member member) {
       this.member = member;
@@ -70,33 +63,16 @@ final class Calls implements Closeable {
   List<WorkResult> search(List<WorkItem> batch) throws IOException {
     Map<Member, Part> parts = new LinkedHashMap<>();
     SegmentView view = null;
-    Placed placed = null;
     Part part = null;
     for (int i = 0; i < batch.size(); i++) {
       WorkItem item = batch.get(i);
       if (item.segment().equals(view) == false) {
         view = item.segment();
-        placed = placements.get(view);
         part = parts.computeIfAbsent(placements.of(view), Part::new);
       }
-      long work = (long) Math.max(1, distances(item) * view.dimension());
-      if (placed != null) {
-        placed.work.add(work);
-      }
-      part.work += work;
       part.positions.add(i);
     }
     return run(List.copyOf(parts.values()), batch);
-  }
-
-  /** Returns the distances that an item is expected to take. */
-  private static double distances(WorkItem item) {
-    if (item.segment().lists() == null) {
-      return CpuExecutor.expectedVisits(item);
-    }
-    ListShape shape = item.segment().lists().shape();
-    double searched = CpuExecutor.expectedLists(item);
-    return shape.lists() + searched * shape.size() / shape.lists() / ESTIMATES_OF_DISTANCE;
   }
 
   /** A failure of a part, carried to the calling thread. */
@@ -110,12 +86,8 @@ final class Calls implements Closeable {
 
   /** Answers a call of one part. */
   private static List<WorkResult> run(Part part, List<WorkItem> items) throws IOException {
-    part.member.begin(part.work, items.size());
-    try {
-      return part.member.executor.search(items);
-    } finally {
-      part.member.end(part.work);
-    }
+    part.member.items().add(items.size());
+    return part.member.executor().search(items);
   }
 
   /**

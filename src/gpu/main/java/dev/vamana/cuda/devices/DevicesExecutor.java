@@ -25,6 +25,7 @@ import java.util.concurrent.RejectedExecutionException;
 import java.util.concurrent.ScheduledExecutorService;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicReference;
+import java.util.concurrent.atomic.LongAdder;
 import java.util.function.Consumer;
 import java.util.stream.Collectors;
 
@@ -40,15 +41,13 @@ public final class DevicesExecutor implements SearchExecutor {
   public static final int MOST_DEVICES = 64;
 
   private final List<Member> members = new ArrayList<>();
-  private final Opener opener;
   private final Placements placements;
   private final Calls calls;
   private final ScheduledExecutorService rounds;
   private final Consumer<RuntimeException> failures;
-  private long lastRound = System.nanoTime();
   private final SharedEngines engines;
 
-  /** Opens the executors of devices, and owns what they share. */
+  /** Opens the executors of devices. */
   @FunctionalInterface
   public interface Opener {
     /**
@@ -59,25 +58,19 @@ public final class DevicesExecutor implements SearchExecutor {
      * @throws dev.vamana.cuda.driver.GpuException if the device cannot be used
      */
     GpuExecutor open(int index, Runnable changed);
-
-    /** Changes options of what the devices share. */
-    default void adjust(DynamicOptions options) {}
-
-    /** Frees what the devices share, after the last of them is closed. */
-    default void close() {}
   }
 
   /**
    * How segments are spread over devices.
    *
    * @param roundNanos time between two looks at the devices, at least 1
-   * @param busy how busy a device was since the last look at least, 0 to 1, to give a segment to
-   *     another one; above 1 for never
+   * @param together most bytes of the segments of a family that stay on one device, so that a query
+   *     needs one launch; what is more goes to the devices with the most room
    */
-  public record Spread(long roundNanos, double busy) {
+  public record Spread(long roundNanos, long together) {
 
-    /** Every five seconds, from devices that were full of work for half of that. */
-    public static final Spread DEFAULT = new Spread(5_000_000_000L, 0.5);
+    /** Looks every five seconds, keeps 128 MiB together. */
+    public static final Spread DEFAULT = new Spread(5_000_000_000L, 128L << 20);
   }
 
   /**
@@ -110,11 +103,10 @@ public final class DevicesExecutor implements SearchExecutor {
       for (int i = 0; i < count; i++) {
         opened.add(opener.open(i, changed));
       }
-      executor.set(new DevicesExecutor(opened, opener, limit, spread, failures));
+      executor.set(new DevicesExecutor(opened, limit, spread, failures));
       return executor.get();
     } catch (RuntimeException | Error e) {
       opened.forEach(GpuExecutor::close);
-      opener.close();
       throw e;
     }
   }
@@ -122,14 +114,12 @@ public final class DevicesExecutor implements SearchExecutor {
   @SuppressWarnings("FutureReturnValueIgnored") // a round tells of its failures itself
   private DevicesExecutor(
       List<GpuExecutor> opened,
-      Opener opener,
       MemoryLimit limit,
       Spread spread,
       Consumer<RuntimeException> failures) {
-    this.opener = opener;
     this.failures = failures;
-    opened.forEach(executor -> members.add(new Member(members.size(), executor)));
-    placements = new Placements(members, limit, spread.busy);
+    opened.forEach(executor -> members.add(new Member(members.size(), executor, new LongAdder())));
+    placements = new Placements(members, limit, spread.together);
     calls = new Calls(placements);
     engines = new SharedEngines(members);
     rounds =
@@ -152,19 +142,17 @@ public final class DevicesExecutor implements SearchExecutor {
   }
 
   private void round() {
-    long now = System.nanoTime();
     try {
-      placements.round(Math.max(1, now - lastRound) / 1e9);
+      placements.round();
     } catch (RuntimeException e) {
       failures.accept(e);
     }
-    lastRound = now;
   }
 
   @Override
   public String name() {
     return members.stream()
-        .map(member -> member.executor.device())
+        .map(member -> member.executor().device())
         .map(device -> device.ordinal() + " " + device.name())
         .collect(Collectors.joining(", ", "gpus ", ""));
   }
@@ -176,18 +164,18 @@ public final class DevicesExecutor implements SearchExecutor {
 
   @Override
   public WalkParameters defaultWalk(int k) {
-    return members.get(0).executor.defaultWalk(k);
+    return members.get(0).executor().defaultWalk(k);
   }
 
   @Override
   public LeftSearch leaves(SegmentView segment, int k, int accepted, boolean scan) {
-    return placements.of(segment).executor.leaves(segment, k, accepted, scan);
+    return placements.of(segment).executor().leaves(segment, k, accepted, scan);
   }
 
   @Override
   public void opened(SegmentView segment) {
     if (Residency.takes(segment)) {
-      members.forEach(member -> member.executor.openedElsewhere(segment));
+      members.forEach(member -> member.executor().openedElsewhere(segment));
       placements.opened(segment);
     }
   }
@@ -195,24 +183,24 @@ public final class DevicesExecutor implements SearchExecutor {
   @Override
   public void closing(SegmentView segment) {
     placements.closing(segment);
-    Cleanup.all(each(member -> member.executor.closing(segment)));
+    Cleanup.all(each(member -> member.executor().closing(segment)));
   }
 
   @Override
   public DevicePresence presence(SegmentView segment) {
-    DevicePresence presence = placements.of(segment).executor.presence(segment);
+    DevicePresence presence = placements.of(segment).executor().presence(segment);
     Placed placed = placements.get(segment);
     if (placed == null || placed.moves() == false) {
       return presence;
     }
-    DevicePresence there = members.get(placed.heading()).executor.presence(segment);
+    DevicePresence there = members.get(placed.heading()).executor().presence(segment);
     return presence.state().compareTo(there.state()) <= 0 ? presence : there;
   }
 
   @Override
   public List<Integer> devices(SegmentView segment) {
     return members.stream()
-        .flatMap(member -> member.executor.devices(segment).stream())
+        .flatMap(member -> member.executor().devices(segment).stream())
         .sorted()
         .toList();
   }
@@ -221,7 +209,7 @@ public final class DevicesExecutor implements SearchExecutor {
   public void warm(SegmentView segment) {
     Placed placed = placements.get(segment);
     if (placed != null) {
-      members.get(placed.heading()).executor.warm(segment);
+      members.get(placed.heading()).executor().warm(segment);
     }
   }
 
@@ -237,7 +225,7 @@ public final class DevicesExecutor implements SearchExecutor {
   public long evict(SegmentView segment) {
     long freed = 0;
     for (Member member : members) {
-      freed += member.executor.evict(segment);
+      freed += member.executor().evict(segment);
     }
     return freed;
   }
@@ -258,26 +246,25 @@ public final class DevicesExecutor implements SearchExecutor {
     return engines;
   }
 
-  /** Changes options of all devices. The limit of device memory is one of each device. */
+  /** Changes options of all devices; each has the limits of memory for itself. */
   public void adjust(DynamicOptions options) {
     placements.limit(options.deviceLimit());
-    opener.adjust(options);
-    members.forEach(member -> member.executor.adjust(options));
+    members.forEach(member -> member.executor().adjust(options));
   }
 
   /** Returns the executors of the devices, in order. */
   public List<GpuExecutor> devices() {
-    return members.stream().map(member -> member.executor).toList();
+    return members.stream().map(Member::executor).toList();
   }
 
   /** Returns the statistics of each device, in order. */
   public List<GpuStatistics> statistics() {
     List<GpuStatistics> all = new ArrayList<>();
     for (Member member : members) {
-      GpuStatistics own = member.executor.statistics();
+      GpuStatistics own = member.executor().statistics();
       SortedMap<String, SortedMap<String, Long>> groups = new TreeMap<>(own.counters());
       SortedMap<String, Long> routed = new TreeMap<>();
-      routed.put("items", member.items());
+      routed.put("items", member.items().sum());
       routed.put("segments", placements.segments(member));
       groups.put("routed", Collections.unmodifiableSortedMap(routed));
       all.add(new GpuStatistics(own.state(), own.reason(), own.device(), groups));
@@ -295,9 +282,8 @@ public final class DevicesExecutor implements SearchExecutor {
   public void close() {
     // waits for the round under way
     rounds.close();
-    List<Runnable> closing = each(member -> member.executor.close());
+    List<Runnable> closing = each(member -> member.executor().close());
     closing.add(calls::close);
-    closing.add(opener::close);
     Cleanup.all(closing);
   }
 }

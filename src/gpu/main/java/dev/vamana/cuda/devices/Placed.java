@@ -4,7 +4,6 @@ import dev.vamana.cuda.kernel.SharedLayout;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.FileRegion;
-import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.index.VectorEncoding;
 
 /**
@@ -16,17 +15,11 @@ final class Placed {
 
   final SegmentView view;
 
-  /** Work of the items since the last round, in distances times components. */
-  final LongAdder work = new LongAdder();
-
   /** Whether the segment is kept on its device. */
   volatile boolean kept;
 
-  /** Rounds that the segment stays where it is. */
-  int rests;
-
   /** The device that has the segment while it is usable. */
-  int home;
+  private int home;
 
   private volatile int device;
   private volatile int next = NONE;
@@ -47,6 +40,11 @@ final class Placed {
     int row = SharedLayout.up16(view.dimension() * component);
     FileRegion index = view.hasLists() ? view.lists().region() : view.graphRegion();
     return (index == null ? 0 : index.length()) + (long) view.size() * row;
+  }
+
+  /** Returns the device that has the segment while it is usable. */
+  int home() {
+    return home;
   }
 
   /** Returns the device that answers. */

@@ -20,17 +20,8 @@ import java.util.concurrent.atomic.LongAdder;
  */
 final class Placements {
 
-  /** Rounds that a segment stays where it is after a move for balance. */
-  private static final int RESTS = 12;
-
-  /** Two loads are even if the smaller is this part of the larger one; they waver. */
-  private static final double EVEN = 0.8;
-
-  /** A move has to even out this part of the difference of two loads. */
-  private static final double LEAST_GAIN = 0.05;
-
   private final List<Member> members;
-  private final double busy;
+  private final long together;
   private final Map<SegmentView, Placed> segments = new ConcurrentHashMap<>();
   private final Counters counters = new Counters();
   private final LongAdder moves = counters.add("moves");
@@ -41,12 +32,12 @@ final class Placements {
    * Makes placements without segments.
    *
    * @param limit most memory of each device for segments
-   * @param busy how busy a device is at least that gives segments away, as {@link Member#takeBusy}
+   * @param together as of {@link DevicesExecutor.Spread#together}
    */
-  Placements(List<Member> members, MemoryLimit limit, double busy) {
+  Placements(List<Member> members, MemoryLimit limit, long together) {
     this.members = members;
     this.limit = limit;
-    this.busy = busy;
+    this.together = together;
   }
 
   void limit(MemoryLimit newLimit) {
@@ -71,7 +62,7 @@ final class Placements {
   }
 
   private static DevicePresence.State state(Placed placed, Member member) {
-    return member.executor.presence(placed.view).state();
+    return member.executor().presence(placed.view).state();
   }
 
   /** Gives an opened segment a device. */
@@ -84,12 +75,13 @@ final class Placements {
       home = Math.max(0, choose(view, Placed.estimate(view)));
       segments.put(view, new Placed(view, home));
     }
-    members.get(home).executor.opened(view);
+    members.get(home).executor().opened(view);
   }
 
   /**
-   * Returns the usable device with the most bytes of the segment's family, if a tenth of it stays
-   * free; sizes are rough. Otherwise returns the usable device with the most room, or -1.
+   * Returns the usable device with the most bytes of the segment's family, if the family is small
+   * and a tenth of the device stays free; sizes are rough. Otherwise returns the usable device with
+   * the most room, or -1.
    */
   private int choose(SegmentView view, long bytes) {
     long[] family = new long[members.size()];
@@ -102,9 +94,9 @@ final class Placements {
     int roomiest = -1;
     long[] room = room();
     for (Member member : members) {
-      int d = member.index;
-      if (member.executor.usable()) {
-        boolean takes = room[d] - bytes >= capacity(member) / 10;
+      int d = member.index();
+      if (member.executor().usable()) {
+        boolean takes = family[d] + bytes <= together && room[d] - bytes >= capacity(member) / 10;
         if (family[d] > 0 && takes && (relative < 0 || family[d] > family[relative])) {
           relative = d;
         }
@@ -115,7 +107,7 @@ final class Placements {
   }
 
   private long capacity(Member member) {
-    return limit.of(member.executor.device().totalBytes());
+    return limit.of(member.executor().device().totalBytes());
   }
 
   /** Returns the bytes of each device that no segment takes. */
@@ -133,24 +125,21 @@ final class Placements {
   /** Keeps a segment on its device, or no longer. */
   void keep(Placed placed, boolean wanted) {
     placed.kept = wanted;
-    members.get(placed.device()).executor.keep(placed.view, wanted);
+    members.get(placed.device()).executor().keep(placed.view, wanted);
     if (placed.moves()) {
-      members.get(placed.heading()).executor.keep(placed.view, wanted);
+      members.get(placed.heading()).executor().keep(placed.view, wanted);
     }
   }
 
   /**
-   * Ends moves that are done and begins others: from lost devices, back to devices that have
-   * returned, and from a busy device.
-   *
-   * @param seconds since the last call
+   * Ends moves that are done and begins others: from lost devices, and back to devices that have
+   * returned.
    */
-  void round(double seconds) {
+  void round() {
     List<Runnable> changes = new ArrayList<>();
     synchronized (this) {
       List<Placed> all = List.copyOf(segments.values());
       all.forEach(placed -> settle(placed, changes));
-      spread(all, seconds);
       all.forEach(placed -> begin(placed, changes));
     }
     // without the lock, since a device that frees memory waits for its launches
@@ -160,75 +149,16 @@ final class Placements {
   /** Ends a move if the segment has arrived, or cannot. */
   private void settle(Placed placed, List<Runnable> changes) {
     Member heading = members.get(placed.heading());
-    DevicePresence presence = heading.executor.presence(placed.view);
+    DevicePresence presence = heading.executor().presence(placed.view);
     placed.measure(presence);
     if (placed.moves() && presence.state() == DevicePresence.State.RESIDENT) {
       Member old = members.get(placed.device());
       placed.arrived();
-      changes.add(() -> old.executor.release(placed.view));
+      changes.add(() -> old.executor().release(placed.view));
     } else if (placed.moves() && presence.state() != DevicePresence.State.WAITING) {
       placed.stays();
-      changes.add(() -> heading.executor.release(placed.view));
+      changes.add(() -> heading.executor().release(placed.view));
     }
-  }
-
-  /** Lets the busiest device give a segment to the one with the least work. */
-  private void spread(List<Placed> all, double seconds) {
-    double[] own = members.stream().mapToDouble(member -> member.takeBusy(seconds)).toArray();
-    double[] work = all.stream().mapToDouble(placed -> placed.work.sumThenReset()).toArray();
-    all.forEach(placed -> placed.rests = Math.max(0, placed.rests - 1));
-    if (all.stream().anyMatch(Placed::moves)
-        || members.stream().anyMatch(member -> member.executor.usable() == false)) {
-      return;
-    }
-    double[] load = new double[own.length];
-    for (int s = 0; s < work.length; s++) {
-      load[all.get(s).device()] += work[s];
-    }
-    int to = 0;
-    int from = 0;
-    for (int d = 1; d < load.length; d++) {
-      to = load[d] < load[to] ? d : to;
-      from = own[d] > own[from] ? d : from;
-    }
-    if (own[from] < busy) {
-      return;
-    }
-    long room = room()[to];
-    for (int s = 0; s < work.length; s++) {
-      Placed placed = all.get(s);
-      if (placed.device() != from || placed.rests > 0 || placed.bytes() > room) {
-        work[s] = 0;
-      }
-    }
-    int moved = mostEven(work, load[from], load[to]);
-    if (moved >= 0) {
-      all.get(moved).home = to;
-      all.get(moved).rests = RESTS;
-    }
-  }
-
-  /**
-   * Returns the segment whose move evens two loads best, or -1 if none is worth an upload.
-   *
-   * @param work work of each segment; 0 for segments that stay
-   * @param from load of the device that gives
-   * @param to load of the device that takes
-   */
-  static int mostEven(double[] work, double from, double to) {
-    if (to >= EVEN * from) {
-      return -1;
-    }
-    int best = -1;
-    double most = LEAST_GAIN * (from - to);
-    for (int s = 0; s < work.length; s++) {
-      double gain = Math.min(work[s], from - to - work[s]);
-      if (gain > most) {
-        most = gain;
-        best = s;
-      }
-    }
-    return best;
   }
 
   private void begin(Placed placed, List<Runnable> changes) {
@@ -247,8 +177,8 @@ final class Placements {
    * for its own, and the CPU answers.
    */
   private int target(Placed placed) {
-    if (usable(placed.home)) {
-      return placed.home;
+    if (usable(placed.home())) {
+      return placed.home();
     }
     if (usable(placed.device())) {
       return placed.device();
@@ -258,14 +188,14 @@ final class Placements {
   }
 
   private boolean usable(int device) {
-    return members.get(device).executor.usable();
+    return members.get(device).executor().usable();
   }
 
   private static void upload(Placed placed, Member member) {
     if (placed.kept) {
-      member.executor.keep(placed.view, true);
+      member.executor().keep(placed.view, true);
     }
-    member.executor.warm(placed.view);
+    member.executor().warm(placed.view);
   }
 
   /** Returns counts of moves by name. */
@@ -275,6 +205,6 @@ final class Placements {
 
   /** Returns the number of segments of a device. */
   long segments(Member member) {
-    return segments.values().stream().filter(placed -> placed.device() == member.index).count();
+    return segments.values().stream().filter(placed -> placed.device() == member.index()).count();
   }
 }

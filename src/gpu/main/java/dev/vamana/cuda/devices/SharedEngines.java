@@ -29,7 +29,7 @@ final class SharedEngines implements PqEngine, GraphEngine {
     int first = turn.getAndIncrement();
     for (int i = 0; i < members.size(); i++) {
       Member member = members.get(Math.floorMod(first + i, members.size()));
-      if (member.executor.usable()) {
+      if (member.executor().usable()) {
         return member;
       }
     }
@@ -38,7 +38,7 @@ final class SharedEngines implements PqEngine, GraphEngine {
 
   @Override
   public VamanaGraph build(GraphTask task) throws IOException {
-    return next().executor.graphs().build(task);
+    return next().executor().graphs().build(task);
   }
 
   @Override
@@ -49,18 +49,18 @@ final class SharedEngines implements PqEngine, GraphEngine {
       Workers workers,
       AbortCheck abort)
       throws IOException {
-    return next().executor.quantizer().train(sample, layout, options, workers, abort);
+    return next().executor().quantizer().train(sample, layout, options, workers, abort);
   }
 
   @Override
   public Assigner assigner(float[][] centroids, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    return next().executor.quantizer().assigner(centroids, vectors, workers, abort);
+    return next().executor().quantizer().assigner(centroids, vectors, workers, abort);
   }
 
   @Override
   public Encoder encoder(Codebook codebook, int vectors, Workers workers, AbortCheck abort)
       throws IOException {
-    return next().executor.quantizer().encoder(codebook, vectors, workers, abort);
+    return next().executor().quantizer().encoder(codebook, vectors, workers, abort);
   }
 }

@@ -41,25 +41,10 @@ public interface CudaDriver extends Closeable {
    * @param address address of the first page
    * @param bytes whole pages, at most 1 GiB
    * @throws GpuException with {@link GpuException.Kind#NOT_SUPPORTED} if the driver cannot register
-   *     this memory for reading
+   *     this memory for reading, with {@link GpuException.Kind#OUT_OF_MEMORY} as long as another
+   *     context of the process has registered a page of it
    */
   Registration register(long address, long bytes);
-
-  /**
-   * As {@link #register}, for the devices of all contexts of this process. The registration ends
-   * with this context.
-   */
-  default Registration registerForAll(long address, long bytes) {
-    throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "registering for all contexts");
-  }
-
-  /**
-   * Returns the address at which this device reads a page that another context has registered by
-   * {@link #registerForAll}.
-   */
-  default long addressOfRegistered(long address) {
-    throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "pages of another context");
-  }
 
   /** Who waits for the work of a stream. */
   enum Urgency {
@@ -150,25 +135,30 @@ public interface CudaDriver extends Closeable {
   @Override
   void close();
 
-  /** Pinned host memory. */
-  interface PinnedMemory {
-    /** Returns the memory. */
-    MemorySegment segment();
-
-    /** Returns the device address of the first byte. */
-    long deviceAddress();
-
+  /**
+   * Pinned host memory.
+   *
+   * @param deviceAddress device address of the first byte
+   * @param freeing unpins and frees the memory
+   */
+  record PinnedMemory(MemorySegment segment, long deviceAddress, Runnable freeing) {
     /** Unpins and frees the memory. */
-    void free();
+    public void free() {
+      freeing.run();
+    }
   }
 
-  /** Mapped host memory that the device reads in place. */
-  interface Registration {
-    /** Returns the device address of the first byte. */
-    long deviceAddress();
-
+  /**
+   * Mapped host memory that the device reads in place.
+   *
+   * @param deviceAddress device address of the first byte
+   * @param releasing ends the registration
+   */
+  record Registration(long deviceAddress, Runnable releasing) {
     /** Ends the registration. No kernel may be reading the memory. */
-    void release();
+    public void release() {
+      releasing.run();
+    }
   }
 
   /** A loaded kernel. */

@@ -37,10 +37,9 @@ public final class DeviceProbe {
    * Result of a probe.
    *
    * @param device the device, or null if there is no usable one
-   * @param pciBusId where the device is, for {@link Nvml#open}; null without a device
    * @param description a sentence, for logs and error messages
    */
-  public record Result(DeviceInfo device, String pciBusId, String description) {
+  public record Result(DeviceInfo device, String description) {
     /** Whether there is a usable device. */
     public boolean usable() {
       return device != null;
@@ -235,7 +234,6 @@ public final class DeviceProbe {
             driver.uuid(ordinal));
     return new Result(
         info,
-        driver.pciBusId(ordinal),
         "using GPU "
             + ordinal
             + ", "
@@ -255,7 +253,7 @@ public final class DeviceProbe {
   }
 
   private static Result unusable(String found) {
-    return new Result(null, null, "no usable GPU: " + found);
+    return new Result(null, "no usable GPU: " + found);
   }
 
   /** JNA's and JCuda's messages go on with every place that was searched. */

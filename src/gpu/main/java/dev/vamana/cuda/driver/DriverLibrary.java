@@ -18,9 +18,6 @@ interface DriverLibrary {
   /** Returns the name of a device. */
   String name(int ordinal);
 
-  /** Returns the PCI address of a device, in the form that NVML also accepts. */
-  String pciBusId(int ordinal);
-
   /** Returns the UUID of a device, or of a part of one, for instance {@code GPU-c2fe...}. */
   String uuid(int ordinal);
 

@@ -24,16 +24,6 @@ public class ForwardingDriver implements CudaDriver {
   }
 
   @Override
-  public Registration registerForAll(long address, long bytes) {
-    return target().registerForAll(address, bytes);
-  }
-
-  @Override
-  public long addressOfRegistered(long address) {
-    return target().addressOfRegistered(address);
-  }
-
-  @Override
   public DeviceInfo device() {
     return driver.device();
   }
@@ -153,40 +143,5 @@ public class ForwardingDriver implements CudaDriver {
   @Override
   public void close() {
     driver.close();
-  }
-
-  /** Returns pinned memory that is freed in another way. */
-  protected static PinnedMemory freedBy(PinnedMemory memory, Runnable free) {
-    return new PinnedMemory() {
-      @Override
-      public MemorySegment segment() {
-        return memory.segment();
-      }
-
-      @Override
-      public long deviceAddress() {
-        return memory.deviceAddress();
-      }
-
-      @Override
-      public void free() {
-        free.run();
-      }
-    };
-  }
-
-  /** Returns a registration that is ended in another way. */
-  protected static Registration releasedBy(Registration registration, Runnable release) {
-    return new Registration() {
-      @Override
-      public long deviceAddress() {
-        return registration.deviceAddress();
-      }
-
-      @Override
-      public void release() {
-        release.run();
-      }
-    };
   }
 }

@@ -65,13 +65,18 @@ public final class GatedDriver extends ForwardingDriver {
   @Override
   public PinnedMemory allocatePinned(long bytes) {
     PinnedMemory memory = target().allocatePinned(bytes);
-    return freedBy(memory, () -> release("freeing pinned memory", memory::free));
+    return new PinnedMemory(
+        memory.segment(),
+        memory.deviceAddress(),
+        () -> release("freeing pinned memory", memory::free));
   }
 
   @Override
   public Registration register(long address, long bytes) {
     Registration registration = target().register(address, bytes);
-    return releasedBy(registration, () -> release("ending a registration", registration::release));
+    return new Registration(
+        registration.deviceAddress(),
+        () -> release("ending a registration", registration::release));
   }
 
   private void release(String what, Runnable call) {

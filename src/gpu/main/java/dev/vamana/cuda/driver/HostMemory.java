@@ -28,8 +28,6 @@ final class HostMemory {
   private static final int READ_ONLY =
       JCudaDriver.CU_MEMHOSTREGISTER_DEVICEMAP | JCudaDriver.CU_MEMHOSTREGISTER_READ_ONLY;
 
-  private static final int READ_ONLY_FOR_ALL = READ_ONLY | JCudaDriver.CU_MEMHOSTREGISTER_PORTABLE;
-
   private final Context context;
   private final Set<Range> registered = ConcurrentHashMap.newKeySet();
 
@@ -50,15 +48,13 @@ final class HostMemory {
           "no " + bytes + " bytes of memory outside of the heap to pin",
           e);
     }
-    return new Range(pages.address(), pages.byteSize(), PINNED, pages.asSlice(0, bytes));
+    Range range = new Range(pages.address(), pages.byteSize(), PINNED);
+    return new CudaDriver.PinnedMemory(
+        pages.asSlice(0, bytes), range.deviceAddress, range::release);
   }
 
-  /**
-   * Registers pages for reading.
-   *
-   * @param forAll whether the devices of other contexts may read them, too
-   */
-  CudaDriver.Registration readOnly(long address, long bytes, boolean forAll) {
+  /** Registers pages for reading. */
+  CudaDriver.Registration readOnly(long address, long bytes) {
     if (bytes < 1 || bytes > MAX_BYTES || bytes % PAGE != 0 || address % PAGE != 0) {
       throw new IllegalArgumentException(
           "registered memory must be whole pages of "
@@ -71,16 +67,8 @@ final class HostMemory {
               + address % PAGE
               + " of a page");
     }
-    return new Range(address, bytes, forAll ? READ_ONLY_FOR_ALL : READ_ONLY, null);
-  }
-
-  /** Returns the device address of a page that any context has registered for all. */
-  long addressOf(long address) {
-    DeviceAddress device = new DeviceAddress();
-    context.call(
-        "cuMemHostGetDevicePointer",
-        () -> JCudaDriver.cuMemHostGetDevicePointer(device, new HostAddress(address), 0));
-    return device.address();
+    Range range = new Range(address, bytes, READ_ONLY);
+    return new CudaDriver.Registration(range.deviceAddress, range::release);
   }
 
   /** Ends all registrations and ignores driver errors. */
@@ -92,26 +80,19 @@ final class HostMemory {
   }
 
   /** A range of registered pages. */
-  private final class Range implements CudaDriver.PinnedMemory, CudaDriver.Registration {
+  private final class Range {
     private final HostAddress host;
-    private final MemorySegment segment;
     private final long deviceAddress;
     private final AtomicBoolean released = new AtomicBoolean();
 
-    Range(long address, long bytes, int flags, MemorySegment segment) {
+    Range(long address, long bytes, int flags) {
       host = new HostAddress(address);
-      this.segment = segment;
       int result =
           context.result(
               "cuMemHostRegister", () -> JCudaDriver.cuMemHostRegister(host, bytes, flags));
       if (result != CUresult.CUDA_SUCCESS) {
-        // the driver's answer for mappings that cannot be registered, for instance of a file open
-        // for writing
-        boolean unfit = flags != PINNED && result == CUresult.CUDA_ERROR_INVALID_VALUE;
         throw CudaErrors.failure(
-            unfit ? GpuException.Kind.NOT_SUPPORTED : CudaErrors.kind(result),
-            result,
-            "cuMemHostRegister of " + bytes + " bytes");
+            kind(result, flags), result, "cuMemHostRegister of " + bytes + " bytes");
       }
       registered.add(this);
       DeviceAddress device = new DeviceAddress();
@@ -127,23 +108,17 @@ final class HostMemory {
       deviceAddress = device.address();
     }
 
-    @Override
-    public MemorySegment segment() {
-      return segment;
+    private static GpuException.Kind kind(int result, int flags) {
+      if (flags != PINNED && result == CUresult.CUDA_ERROR_INVALID_VALUE) {
+        // mappings that cannot be registered, for instance of a file open for writing
+        return GpuException.Kind.NOT_SUPPORTED;
+      }
+      return result == CUresult.CUDA_ERROR_HOST_MEMORY_ALREADY_REGISTERED
+          ? GpuException.Kind.OUT_OF_MEMORY
+          : CudaErrors.kind(result);
     }
 
-    @Override
-    public long deviceAddress() {
-      return deviceAddress;
-    }
-
-    @Override
-    public void free() {
-      release();
-    }
-
-    @Override
-    public void release() {
+    void release() {
       if (released.getAndSet(true)) {
         throw new IllegalStateException("host memory is released twice");
       }

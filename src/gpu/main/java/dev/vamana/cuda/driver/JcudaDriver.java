@@ -4,6 +4,7 @@ import java.lang.foreign.MemorySegment;
 import java.lang.ref.Reference;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.atomic.AtomicLong;
 import java.util.function.IntSupplier;
 import jcuda.driver.CUDA_MEMCPY2D;
 import jcuda.driver.CUevent;
@@ -28,8 +29,10 @@ final class JcudaDriver implements CudaDriver {
   private final HostMemory hostMemory;
   private final KernelModules modules;
   private final Map<String, JcudaKernel> kernels = new ConcurrentHashMap<>();
-  private final HandleTable<JcudaStream> streams = new HandleTable<>("stream");
-  private final HandleTable<CUevent> events = new HandleTable<>("event");
+  // by number; a number is never used again
+  private final Map<Long, JcudaStream> streams = new ConcurrentHashMap<>();
+  private final Map<Long, CUevent> events = new ConcurrentHashMap<>();
+  private final AtomicLong numbers = new AtomicLong();
 
   private JcudaDriver(DeviceInfo device, Context context, KernelModules modules) {
     this.device = device;
@@ -100,17 +103,7 @@ final class JcudaDriver implements CudaDriver {
 
   @Override
   public Registration register(long address, long bytes) {
-    return hostMemory.readOnly(address, bytes, false);
-  }
-
-  @Override
-  public Registration registerForAll(long address, long bytes) {
-    return hostMemory.readOnly(address, bytes, true);
-  }
-
-  @Override
-  public long addressOfRegistered(long address) {
-    return hostMemory.addressOf(address);
+    return hostMemory.readOnly(address, bytes);
   }
 
   @Override
@@ -127,18 +120,39 @@ final class JcudaDriver implements CudaDriver {
         () ->
             JCudaDriver.cuStreamCreateWithPriority(
                 stream.stream(), CUstream_flags.CU_STREAM_NON_BLOCKING, priority));
-    return streams.add(stream);
+    return add(streams, stream);
+  }
+
+  private <T> long add(Map<Long, T> objects, T object) {
+    long number = numbers.incrementAndGet();
+    objects.put(number, object);
+    return number;
+  }
+
+  private JcudaStream stream(long number) {
+    return known(streams.get(number), "stream", number);
+  }
+
+  private CUevent event(long number) {
+    return known(events.get(number), "event", number);
+  }
+
+  private static <T> T known(T object, String what, long number) {
+    if (object == null) {
+      throw new IllegalArgumentException("no " + what + " has the number " + number);
+    }
+    return object;
   }
 
   @Override
   public void destroyStream(long stream) {
-    JcudaStream removed = streams.remove(stream);
+    JcudaStream removed = known(streams.remove(stream), "stream", stream);
     context.call("cuStreamDestroy", () -> JCudaDriver.cuStreamDestroy(removed.stream()));
   }
 
   @Override
   public boolean idle(long stream) {
-    JcudaStream asked = streams.get(stream);
+    JcudaStream asked = stream(stream);
     return ended("cuStreamQuery", () -> JCudaDriver.cuStreamQuery(asked.stream()));
   }
 
@@ -148,32 +162,32 @@ final class JcudaDriver implements CudaDriver {
     context.call(
         "cuEventCreate",
         () -> JCudaDriver.cuEventCreate(event, CUevent_flags.CU_EVENT_DISABLE_TIMING));
-    return events.add(event);
+    return add(events, event);
   }
 
   @Override
   public void destroyEvent(long event) {
-    CUevent removed = events.remove(event);
+    CUevent removed = known(events.remove(event), "event", event);
     context.call("cuEventDestroy", () -> JCudaDriver.cuEventDestroy(removed));
   }
 
   @Override
   public void record(long event, long stream) {
-    CUevent recorded = events.get(event);
-    JcudaStream in = streams.get(stream);
+    CUevent recorded = event(event);
+    JcudaStream in = stream(stream);
     context.call("cuEventRecord", () -> JCudaDriver.cuEventRecord(recorded, in.stream()));
   }
 
   @Override
   public void await(long event, long stream) {
-    CUevent awaited = events.get(event);
-    JcudaStream in = streams.get(stream);
+    CUevent awaited = event(event);
+    JcudaStream in = stream(stream);
     context.call("cuStreamWaitEvent", () -> JCudaDriver.cuStreamWaitEvent(in.stream(), awaited, 0));
   }
 
   @Override
   public boolean done(long event) {
-    CUevent asked = events.get(event);
+    CUevent asked = event(event);
     return ended("cuEventQuery", () -> JCudaDriver.cuEventQuery(asked));
   }
 
@@ -188,7 +202,7 @@ final class JcudaDriver implements CudaDriver {
   @Override
   public void copyToDevice(long target, MemorySegment source, long stream) {
     HostAddress from = hostAddress(source);
-    JcudaStream in = streams.get(stream);
+    JcudaStream in = stream(stream);
     long bytes = source.byteSize();
     if (bytes > 0) {
       callWith(
@@ -209,7 +223,7 @@ final class JcudaDriver implements CudaDriver {
       throw new IllegalArgumentException(
           rows + " rows of " + width + " bytes do not make " + source.byteSize() + " bytes");
     }
-    JcudaStream in = streams.get(stream);
+    JcudaStream in = stream(stream);
     CUDA_MEMCPY2D copy = new CUDA_MEMCPY2D();
     copy.srcMemoryType = CUmemorytype.CU_MEMORYTYPE_HOST;
     copy.srcHost = hostAddress(source);
@@ -225,7 +239,7 @@ final class JcudaDriver implements CudaDriver {
   @Override
   public void copyFromDevice(MemorySegment target, long source, long stream) {
     HostAddress to = hostAddress(target);
-    JcudaStream in = streams.get(stream);
+    JcudaStream in = stream(stream);
     long bytes = target.byteSize();
     if (bytes > 0) {
       callWith(
@@ -237,7 +251,7 @@ final class JcudaDriver implements CudaDriver {
 
   @Override
   public void fill(long target, byte value, long bytes, long stream) {
-    JcudaStream in = streams.get(stream);
+    JcudaStream in = stream(stream);
     if (bytes > 0) {
       context.call(
           "cuMemsetD8Async",
@@ -269,7 +283,7 @@ final class JcudaDriver implements CudaDriver {
     if (parameters.isNative() == false) {
       throw new IllegalArgumentException("parameters must be in native memory");
     }
-    JcudaStream in = streams.get(stream);
+    JcudaStream in = stream(stream);
     int result;
     try {
       result =

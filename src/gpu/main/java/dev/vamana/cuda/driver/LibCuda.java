@@ -75,18 +75,9 @@ final class LibCuda implements DriverLibrary {
 
   @Override
   public String name(int ordinal) {
-    return text("cuDeviceGetName", ordinal);
-  }
-
-  @Override
-  public String pciBusId(int ordinal) {
-    return text("cuDeviceGetPCIBusId", ordinal);
-  }
-
-  private String text(String function, int ordinal) {
     int size = 256;
     try (Memory text = new Memory(size)) {
-      check(function, (Pointer) text, size, device(ordinal));
+      check("cuDeviceGetName", (Pointer) text, size, device(ordinal));
       return text.getString(0, StandardCharsets.UTF_8.name());
     }
   }

@@ -55,7 +55,7 @@ public final class ExactScans implements Closeable {
     this.options = options;
     this.objects = new DriverObjects(driver, account, budget);
     try {
-      tiles = new TileSource(objects, options.tileBytes());
+      tiles = new TileSource(objects);
       plain = new PlainScan(objects, options.scratchBytes() / 4);
       products = new ProductScan(objects, options.scratchBytes() / 4 * 3);
       slices = new Slice[] {new Slice(objects), new Slice(objects)};
@@ -220,7 +220,7 @@ public final class ExactScans implements Closeable {
         stream,
         tile -> {
           parameters.tile(tile, slice.target());
-          ProductFormat.Facts ofRows = multiply ? factsOf(rows, tile) : null;
+          ProductFormat.Facts ofRows = multiply ? factsOf(rows) : null;
           ProductFormat format = multiply ? ProductFormat.of(rows, ofRows, ofQueries) : null;
           if (format != null) {
             products.run(parameters, format, ofRows, slice.redo(), stream);
@@ -233,13 +233,10 @@ public final class ExactScans implements Closeable {
     return true;
   }
 
-  /** Returns facts about the rows of a tile; for resident rows, the facts about all rows. */
-  private ProductFormat.Facts factsOf(ExactRows rows, TileSource.Tile tile) {
+  /** Returns facts about all rows. */
+  private ProductFormat.Facts factsOf(ExactRows rows) {
     if (rows.encoding() == VectorEncoding.BYTE) {
       return null;
-    }
-    if (rows.resident() == false) {
-      return products.facts(tile.rows(), tile.stride(), tile.size(), rows.dimension(), stream);
     }
     if (rows.facts().get() == null) {
       rows.facts()

@@ -68,7 +68,7 @@ final class ManyScans {
 
   /** Whether as many queries over these rows are better one of many than alone. */
   static boolean takes(ExactRows rows, int queries) {
-    return rows.resident() && (long) queries * rows.size() * rows.stride() <= MOST_BYTES;
+    return (long) queries * rows.size() * rows.stride() <= MOST_BYTES;
   }
 
   /** A scan of a launch: up to {@link #GROUP} queries of a batch. */
@@ -158,8 +158,7 @@ final class ManyScans {
       ExactBatch batch = scan.asked.batch();
       parameters.begin(rows, batch, device + query, scan.count);
       parameters.tile(
-          new TileSource.Tile(rows.address(), rows.stride(), rows.size(), 0, 0, rows.size(), false),
-          key);
+          new TileSource.Tile(rows.address(), rows.stride(), rows.size(), 0, 0, rows.size()), key);
       parameters
           .part(0, scan.count)
           .address(ExactScanLayout.PARTS, partKeys)

@@ -76,8 +76,7 @@ final class ScanParameters {
         .number(ExactScanLayout.ROW_STRIDE, tile.stride())
         .number(ExactScanLayout.SIZE, tile.size())
         .number(ExactScanLayout.FIRST_ORDINAL, tile.firstOrdinal())
-        .number(ExactScanLayout.CANDIDATES, tile.candidates())
-        .number(ExactScanLayout.PACKED, tile.packed() ? 1 : 0);
+        .number(ExactScanLayout.CANDIDATES, tile.candidates());
   }
 
   /** Sets some of the queries, and where their hits go. */

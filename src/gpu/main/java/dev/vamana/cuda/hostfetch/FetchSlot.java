@@ -1,7 +1,7 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.lang.foreign.MemorySegment;
@@ -19,7 +19,7 @@ final class FetchSlot {
   private static final int FEW = 32;
 
   final WorkItem item;
-  final HeldSegment segment;
+  final ResidentSegment segment;
   final int beam;
   final int k;
   private final int rerank;
@@ -43,7 +43,7 @@ final class FetchSlot {
    *
    * @param left whether the caller has left
    */
-  FetchSlot(WorkItem item, HeldSegment segment, BooleanSupplier left) {
+  FetchSlot(WorkItem item, ResidentSegment segment, BooleanSupplier left) {
     this.left = left;
     this.item = item;
     this.segment = segment;

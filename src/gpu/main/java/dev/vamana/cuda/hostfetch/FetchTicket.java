@@ -1,8 +1,8 @@
 package dev.vamana.cuda.hostfetch;
 
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.io.UncheckedIOException;
@@ -23,7 +23,7 @@ public final class FetchTicket extends Ticket {
    * @param segments the segment of each item, with its codes on the device
    */
   public FetchTicket(
-      FetchShape shape, int[] indices, List<WorkItem> items, List<HeldSegment> segments) {
+      FetchShape shape, int[] indices, List<WorkItem> items, List<ResidentSegment> segments) {
     super(hold(segments), indices);
     this.shape = shape;
     this.slots = new FetchSlot[items.size()];

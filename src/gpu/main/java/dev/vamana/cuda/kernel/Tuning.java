@@ -1,6 +1,5 @@
 package dev.vamana.cuda.kernel;
 
-import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import java.util.List;
 
 /**
@@ -10,22 +9,12 @@ import java.util.List;
  *     fit is kept in device memory in single precision
  * @param warps warps of a block, one of {@link #WARPS}, or 0 to choose
  * @param visitedSlots slots of the visited table, a power of two, or 0 to choose
- * @param eagerPick whether the next row is fetched before the neighbours are sorted (BANG, section
- *     4.6)
- * @param visitedFilter whether visited nodes are remembered at all
  * @param team blocks that search the inverted lists of one item, 1 to {@value #MOST_TEAM}, or 0 to
  *     choose
  * @param listSharing items that have to search an inverted list, on average, so that the items of a
  *     launch search lists together; 0 for one by one, {@value #CHOOSE_SHARING} to choose
  */
-public record Tuning(
-    Policy table,
-    int warps,
-    int visitedSlots,
-    boolean eagerPick,
-    boolean visitedFilter,
-    int team,
-    int listSharing) {
+public record Tuning(Policy table, int warps, int visitedSlots, int team, int listSharing) {
 
   /** Leaves it to the executor when items search lists together. */
   public static final int CHOOSE_SHARING = -1;
@@ -37,46 +26,30 @@ public record Tuning(
   public static final List<Integer> WARPS = List.of(1, 2, 4, 8, 16);
 
   /** No overrides. */
-  public static final Tuning DEFAULT = new Tuning(null, 0, 0, true, true, 0, CHOOSE_SHARING);
+  public static final Tuning DEFAULT = new Tuning(null, 0, 0, 0, CHOOSE_SHARING);
 
   /** Returns this tuning with another table. */
   public Tuning withTable(Policy newTable) {
-    return new Tuning(newTable, warps, visitedSlots, eagerPick, visitedFilter, team, listSharing);
+    return new Tuning(newTable, warps, visitedSlots, team, listSharing);
   }
 
   /** Returns this tuning with another block size. */
   public Tuning withWarps(int newWarps) {
-    return new Tuning(table, newWarps, visitedSlots, eagerPick, visitedFilter, team, listSharing);
+    return new Tuning(table, newWarps, visitedSlots, team, listSharing);
   }
 
   /** Returns this tuning with another size of the visited table. */
   public Tuning withVisitedSlots(int newVisitedSlots) {
-    return new Tuning(table, warps, newVisitedSlots, eagerPick, visitedFilter, team, listSharing);
-  }
-
-  /** Returns this tuning with or without eager picks. */
-  public Tuning withEagerPick(boolean newEagerPick) {
-    return new Tuning(table, warps, visitedSlots, newEagerPick, visitedFilter, team, listSharing);
-  }
-
-  /** Returns this tuning with or without a visited filter. */
-  public Tuning withVisitedFilter(boolean newVisitedFilter) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, newVisitedFilter, team, listSharing);
+    return new Tuning(table, warps, newVisitedSlots, team, listSharing);
   }
 
   /** Returns this tuning with another number of blocks for the inverted lists of one item. */
   public Tuning withTeam(int newTeam) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, newTeam, listSharing);
+    return new Tuning(table, warps, visitedSlots, newTeam, listSharing);
   }
 
   /** Returns this tuning with another number of items that have to share a list. */
   public Tuning withListSharing(int newListSharing) {
-    return new Tuning(table, warps, visitedSlots, eagerPick, visitedFilter, team, newListSharing);
-  }
-
-  /** Returns the {@link WalkLayout} flags of this tuning. */
-  public int flags() {
-    return (eagerPick ? WalkLayout.FLAG_EAGER_PICK : 0)
-        | (visitedFilter ? 0 : WalkLayout.FLAG_NO_VISITED_FILTER);
+    return new Tuning(table, warps, visitedSlots, team, newListSharing);
   }
 }

@@ -93,23 +93,17 @@ public final class WalkLayouts {
     long LIST_CAPACITY = 36, FRESH_CAPACITY = 40, VISITED_SLOTS = 44, DIMENSION = 48;
     long SUBSPACES = 52, EXPANDED_CAPACITY = 56, FLAGS = 60;
 
-    /** Flag: pick and fetch the next row before sorting (BANG, section 4.6). */
-    int FLAG_EAGER_PICK = 1;
-
-    /** Flag: compute a neighbour's distance each time it is met. */
-    int FLAG_NO_VISITED_FILTER = 2;
-
     /**
      * Flag: the items lie side by side, and {@link #ITEMS} is the address of the first, which saves
      * one read over the bus before a walk begins.
      */
-    int FLAG_SIDE_BY_SIDE = 4;
+    int FLAG_SIDE_BY_SIDE = 1;
 
     /**
      * Flag: a visit limit may end a walk of the launch. Walks then add nodes to their visited sets
      * in an order that no race decides, because a forgotten node counts again.
      */
-    int FLAG_LIMITED = 8;
+    int FLAG_LIMITED = 2;
   }
 
   /**

@@ -1,6 +1,7 @@
 package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.memory.ResidentSegment;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -19,7 +20,7 @@ public abstract class Ticket {
   private static final int DONE = 3;
   private static final int GONE = 4;
 
-  private final List<HeldSegment> segments;
+  private final List<ResidentSegment> segments;
   private final int[] items;
   private final Thread waiter = Thread.currentThread();
   private final AtomicInteger state = new AtomicInteger(QUEUED);
@@ -32,16 +33,16 @@ public abstract class Ticket {
    * @param segments what the items search, each held once for this ticket
    * @param items indices of the items in their call
    */
-  protected Ticket(List<HeldSegment> segments, int[] items) {
+  protected Ticket(List<ResidentSegment> segments, int[] items) {
     this.segments = segments;
     this.items = items;
   }
 
   /** Holds segments for a ticket, each once, and returns them. */
-  protected static List<HeldSegment> hold(List<HeldSegment> ofItems) {
-    List<HeldSegment> held = new ArrayList<>();
-    HeldSegment last = null;
-    for (HeldSegment segment : ofItems) {
+  protected static List<ResidentSegment> hold(List<ResidentSegment> ofItems) {
+    List<ResidentSegment> held = new ArrayList<>();
+    ResidentSegment last = null;
+    for (ResidentSegment segment : ofItems) {
       if (segment.equals(last) == false && held.contains(segment) == false) {
         segment.hold();
         held.add(segment);
@@ -62,7 +63,7 @@ public abstract class Ticket {
   }
 
   /** Returns the segments of the items. */
-  public final List<HeldSegment> segments() {
+  public final List<ResidentSegment> segments() {
     return segments;
   }
 
@@ -78,7 +79,7 @@ public abstract class Ticket {
 
   /** Whether a segment of an item is being closed. */
   public final boolean closing() {
-    for (HeldSegment segment : segments) {
+    for (ResidentSegment segment : segments) {
       if (segment.lease().closing()) {
         return true;
       }
@@ -156,6 +157,6 @@ public abstract class Ticket {
   }
 
   private void release() {
-    segments.forEach(HeldSegment::release);
+    segments.forEach(ResidentSegment::release);
   }
 }

@@ -1,6 +1,6 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.graph.StoredAdjacency;
+import dev.vamana.graph.Adjacency;
 import dev.vamana.search.SegmentView;
 import dev.vamana.vectors.ArrayCopy;
 import java.io.IOException;
@@ -63,8 +63,7 @@ final class CopyTrial {
    */
   static double kept(SegmentView view, SegmentShape shape, float[] center, Runnable abort)
       throws IOException {
-    StoredAdjacency graph =
-        new StoredAdjacency(view.graphRegion(), shape.size(), shape.graphStride());
+    Adjacency graph = view.adjacency();
     int count = Math.min(VECTORS, shape.size());
     int[] neighbors = new int[shape.graphStride()];
     int kept = 0;

@@ -41,7 +41,7 @@ public final class FixedPlacements implements AutoCloseable {
       throw new GpuException(GpuException.Kind.CONTEXT_LOST, "the context was given up");
     }
     try {
-      Resident resident = new SegmentUpload(view, plan, memory, () -> {}).run();
+      Resident resident = new SegmentUpload(new Lease(view), plan, memory, () -> {}).run();
       residents.add(resident);
       return resident.use();
     } finally {

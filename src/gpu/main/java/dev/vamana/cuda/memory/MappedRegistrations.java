@@ -10,8 +10,7 @@ import java.util.Map;
 import java.util.TreeMap;
 
 /**
- * Registers mapped pages for the device to read, each page once. {@link DeviceMemory} has the pages
- * of one context, {@link SharedPages} of several.
+ * Registers mapped pages for the device to read, each page once. {@link DeviceMemory} has one.
  *
  * <p>The driver refuses to register a page twice, but two slices of a compound file may meet in a
  * page. So pages are registered in pieces of at most 1 GiB. A range that overlaps registered pieces
@@ -86,11 +85,6 @@ final class MappedRegistrations {
       return deviceAddress;
     }
 
-    /** Returns the addresses of the first pages of the pieces, in order. */
-    long[] starts() {
-      return parts.stream().mapToLong(piece -> piece.start).toArray();
-    }
-
     /** Ends the use. No kernel may be reading, and the bytes must still be mapped. */
     void release() {
       synchronized (MappedRegistrations.this) {
@@ -119,13 +113,9 @@ final class MappedRegistrations {
    *     them as one range, with {@link GpuException.Kind#OUT_OF_MEMORY} if the budget is used up
    */
   Range register(MemorySegment bytes, Runnable abort) {
-    return register(bytes.address(), bytes.byteSize(), abort);
-  }
-
-  /** As {@link #register(MemorySegment, Runnable)}, for bytes at an address. */
-  Range register(long address, long bytes, Runnable abort) {
+    long address = bytes.address();
     long from = address & -PAGE;
-    long to = (address + bytes + PAGE - 1) & -PAGE;
+    long to = (address + bytes.byteSize() + PAGE - 1) & -PAGE;
     List<Piece> parts = new ArrayList<>();
     try {
       for (long at = from; at < to; at = parts.get(parts.size() - 1).end) {

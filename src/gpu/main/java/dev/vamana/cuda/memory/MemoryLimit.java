@@ -59,6 +59,11 @@ public record MemoryLimit(double percent, long bytes) {
     return new MemoryLimit(0, bytes);
   }
 
+  /** Returns the limit of each of {@code parts} users who share this one, 1 or more. */
+  public MemoryLimit part(int parts) {
+    return new MemoryLimit(percent / parts, bytes / parts);
+  }
+
   /** Returns the limit in bytes, at most {@code total}. */
   public long of(long total) {
     return percent > 0 ? (long) (total / 100.0 * percent) : Math.min(bytes, total);

@@ -69,7 +69,7 @@ final class PlacementPlanner {
    */
   List<PlacementPlan> candidates(SegmentShape shape, boolean registers, boolean whole) {
     List<PlacementPlan> candidates = new ArrayList<>();
-    if (obstacle(shape) != null) {
+    if (supports(shape) == false) {
       return candidates;
     }
     if (copiesPay(shape, whole)) {
@@ -98,24 +98,13 @@ final class PlacementPlanner {
     return null;
   }
 
-  /** Returns why the device can never search a segment, or null. */
-  static String obstacle(SegmentShape shape) {
-    if (shape.size() < 1) {
-      return "no vectors";
-    }
-    if (shape.graphStride() > Limits.MAX_DEGREE) {
-      return "rows of " + shape.graphStride() + " slots are above " + Limits.MAX_DEGREE;
-    }
-    if (shape.graphStride() % 4 != 0) {
-      return "rows of " + shape.graphStride() + " slots are not multiples of 16 bytes";
-    }
-    if (shape.dimension() > Limits.MAX_DIMENSION) {
-      return "dimension " + shape.dimension() + " is above " + Limits.MAX_DIMENSION;
-    }
-    if (shape.subspaces() > Limits.MAX_SUBSPACES) {
-      return shape.subspaces() + " subspaces are above " + Limits.MAX_SUBSPACES;
-    }
-    return null;
+  /** Whether the kernels can search a segment at all. */
+  private static boolean supports(SegmentShape shape) {
+    return shape.size() > 0
+        && shape.graphStride() <= Limits.MAX_DEGREE
+        && shape.graphStride() % 4 == 0
+        && shape.dimension() <= Limits.MAX_DIMENSION
+        && shape.subspaces() <= Limits.MAX_SUBSPACES;
   }
 
   /** Byte vectors take the place of their copies: they have one byte a component already. */

@@ -103,6 +103,11 @@ public final class Residency implements DeviceBudget, Closeable {
     }
   }
 
+  /** Whether the segment was {@linkplain #opened opened}, or opening it would change nothing. */
+  public boolean knows(SegmentView view) {
+    return entries.containsKey(view) || takes(view) == false;
+  }
+
   /** Returns the segment's entry, made and queued if missing; null once this is closed. */
   private SegmentEntry entry(SegmentView view) {
     SegmentEntry entry;
@@ -379,6 +384,17 @@ public final class Residency implements DeviceBudget, Closeable {
       listener.uploaded(entry.view(), better.plan().placement(), better.plan().deviceBytes());
     } else if (outcome.failure() != null) {
       listener.failed(entry.view(), outcome.failure());
+    }
+  }
+
+  /**
+   * Begins to close a segment: no batch begins to read its files, and callers that wait for it are
+   * let go. On return no thread of a lane reads its files; a launch may.
+   */
+  public void closeLease(SegmentView view) {
+    SegmentEntry entry = entries.get(view);
+    if (entry != null) {
+      entry.lease().close();
     }
   }
 

@@ -1,7 +1,6 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.search.SegmentView;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 
@@ -14,7 +13,7 @@ final class Resident implements ResidentSegment {
 
   private static final int RETIRED = Integer.MIN_VALUE;
 
-  private final SegmentView view;
+  private final Lease lease;
   private final PlacementPlan plan;
   private final DeviceMemory memory;
   private final long block;
@@ -33,14 +32,14 @@ final class Resident implements ResidentSegment {
    * @param whole as of {@link ResidentSegment#wholeCopies}
    */
   Resident(
-      SegmentView view,
+      Lease lease,
       PlacementPlan plan,
       DeviceMemory memory,
       long block,
       long raw,
       boolean whole,
       List<MappedRegistrations.Range> ranges) {
-    this.view = view;
+    this.lease = lease;
     this.plan = plan;
     this.memory = memory;
     this.block = block;
@@ -52,8 +51,8 @@ final class Resident implements ResidentSegment {
   }
 
   @Override
-  public SegmentView view() {
-    return view;
+  public Lease lease() {
+    return lease;
   }
 
   @Override

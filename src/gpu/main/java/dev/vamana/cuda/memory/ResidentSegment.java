@@ -3,13 +3,19 @@ package dev.vamana.cuda.memory;
 import dev.vamana.search.SegmentView;
 
 /**
- * A segment on the device. {@link Residency#acquire} returns it with one use. Each use has to be
- * released once, when the launches of it have ended; the memory stays valid until then.
+ * A segment on the device, shared by a call and its tickets. {@link Residency#acquire} returns it
+ * with one use. Each use has to be released once, when the launches of it have ended; the memory
+ * stays valid until then.
  */
 public interface ResidentSegment {
 
+  /** Returns the segment's lease, which says whether the segment is being closed. */
+  Lease lease();
+
   /** Returns the segment. */
-  SegmentView view();
+  default SegmentView view() {
+    return lease().view();
+  }
 
   /** Returns the segment's placement. */
   Placement placement();

@@ -14,7 +14,7 @@ import org.apache.lucene.store.AlreadyClosedException;
  */
 final class SegmentEntry {
 
-  private final SegmentView view;
+  private final Lease lease;
   private volatile Resident resident;
   private volatile Absence absence = Absence.QUEUED;
   private volatile boolean closing;
@@ -34,12 +34,16 @@ final class SegmentEntry {
    * @param now time of opening
    */
   SegmentEntry(SegmentView view, long now) {
-    this.view = view;
+    this.lease = new Lease(view);
     this.lastUse = now;
   }
 
+  Lease lease() {
+    return lease;
+  }
+
   SegmentView view() {
-    return view;
+    return lease.view();
   }
 
   /** Returns the resident segment, or null. */
@@ -91,7 +95,7 @@ final class SegmentEntry {
   void checkWanted() {
     if (closing || unwanted) {
       throw new AlreadyClosedException(
-          view.name() + (closing ? " is being closed" : " was taken from the device"));
+          view().name() + (closing ? " is being closed" : " was taken from the device"));
     }
   }
 

@@ -71,12 +71,21 @@ final class SegmentPlacer {
     planner = new PlacementPlanner(allowed);
   }
 
+  /** Work on the device. */
+  private interface Work {
+    Outcome run() throws IOException;
+  }
+
   /** Uploads a segment, or returns why that failed. */
   Outcome place(SegmentEntry entry) {
+    return inside(() -> placeInside(entry));
+  }
+
+  private Outcome inside(Work work) {
     boolean entered = false;
     try {
       entered = memory.enter();
-      return entered ? placeInside(entry) : new Outcome(null, Absence.NO_DEVICE, null);
+      return entered ? work.run() : new Outcome(null, Absence.NO_DEVICE, null);
     } catch (AlreadyClosedException e) {
       return new Outcome(null, Absence.CLOSED, null);
     } catch (Throwable e) {
@@ -165,35 +174,24 @@ final class SegmentPlacer {
    * place stays as it is.
    */
   Outcome improve(SegmentEntry entry, Resident old) {
-    boolean entered = false;
-    PlacementPlan plan = null;
+    return inside(() -> improveInside(entry, old));
+  }
+
+  private Outcome improveInside(SegmentEntry entry, Resident old) throws IOException {
+    List<PlacementPlan> candidates = candidates(entry, old.plan().shape());
+    int rank = candidates.indexOf(old.plan());
+    PlacementPlan plan = PlacementPlanner.choose(candidates.subList(0, Math.max(0, rank)), room());
     try {
-      entered = memory.enter();
-      if (entered) {
-        List<PlacementPlan> candidates = candidates(entry, old.plan().shape());
-        int rank = candidates.indexOf(old.plan());
-        plan = PlacementPlanner.choose(candidates.subList(0, Math.max(0, rank)), room());
-      }
       return new Outcome(plan == null ? null : upload(entry, plan), null, null);
-    } catch (AlreadyClosedException e) {
-      return new Outcome(null, null, null);
-    } catch (Throwable e) {
-      if (memory.lost()) {
-        return new Outcome(null, null, null);
-      }
-      if (e instanceof GpuException gpu && gpu.kind() == GpuException.Kind.NOT_SUPPORTED) {
+    } catch (GpuException e) {
+      if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
         entry.refused().add(plan);
-        if (plan != null && plan.ifRoom()) {
+        if (plan.ifRoom()) {
           return new Outcome(null, null, null);
         }
-        refused.accept(entry.view(), gpu);
+        refused.accept(entry.view(), e);
       }
-      counters.failed();
-      return new Outcome(null, null, e);
-    } finally {
-      if (entered) {
-        memory.exit();
-      }
+      throw e;
     }
   }
 
@@ -205,7 +203,7 @@ final class SegmentPlacer {
             throw new GpuException(GpuException.Kind.CONTEXT_LOST, "the context was given up");
           }
         };
-    SegmentUpload upload = new SegmentUpload(entry.view(), plan, memory, abort);
+    SegmentUpload upload = new SegmentUpload(entry.lease(), plan, memory, abort);
     long start = System.nanoTime();
     Resident resident = upload.run();
     counters.uploaded(upload.copiedBytes(), System.nanoTime() - start);

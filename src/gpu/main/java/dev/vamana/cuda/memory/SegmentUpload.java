@@ -11,7 +11,7 @@ import dev.vamana.vectors.FileCheck;
 import dev.vamana.vectors.FileChecks;
 import dev.vamana.vectors.FileRegion;
 import java.io.IOException;
-import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -19,14 +19,13 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 /**
  * Uploads one segment according to a plan. Runs on the upload thread, between {@link
  * DeviceMemory#enter} and {@link DeviceMemory#exit}.
- *
- * <p>Files and device are both little-endian, so bytes are copied without conversion.
  */
 final class SegmentUpload {
 
   // bytes of rows converted in place between two calls of abort
   private static final long SLICE_BYTES = 64L << 20;
 
+  private final Lease lease;
   private final SegmentView view;
   private final PlacementPlan plan;
   private final DeviceMemory memory;
@@ -34,19 +33,20 @@ final class SegmentUpload {
   private final Runnable abort;
   private final List<MappedRegistrations.Range> ranges = new ArrayList<>();
   private BounceBuffers buffers;
+  private BlockWriter writer;
   private float[] center;
   private boolean whole;
   private long block;
   private long raw;
-  private long copied;
 
   /**
    * Prepares an upload.
    *
    * @param abort throws when the upload should stop; called every few megabytes
    */
-  SegmentUpload(SegmentView view, PlacementPlan plan, DeviceMemory memory, Runnable abort) {
-    this.view = view;
+  SegmentUpload(Lease lease, PlacementPlan plan, DeviceMemory memory, Runnable abort) {
+    this.lease = lease;
+    this.view = lease.view();
     this.plan = plan;
     this.memory = memory;
     this.driver = memory.driver();
@@ -55,7 +55,7 @@ final class SegmentUpload {
 
   /** Returns the bytes copied so far. */
   long copiedBytes() {
-    return copied;
+    return writer.copied();
   }
 
   /**
@@ -67,20 +67,23 @@ final class SegmentUpload {
    * @throws org.apache.lucene.store.AlreadyClosedException if the segment was closed or evicted
    */
   Resident run() throws IOException {
+    for (FileCheck file : files()) {
+      file.check(abort);
+    }
     if (memory.device().tryReserve(plan.deviceBytes()) == false) {
       throw new GpuException(
           GpuException.Kind.OUT_OF_MEMORY,
           plan.deviceBytes() + " bytes do not fit: " + memory.device());
     }
     boolean success = false;
-    try (UploadChecks checks = new UploadChecks(files())) {
+    try {
       buffers = memory.buffers();
       block = driver.allocate(plan.deviceBytes());
-      copyAll(checks);
+      writer = new BlockWriter(driver, buffers, block, abort);
+      copyAll();
       buffers.finish();
-      checks.await(abort);
       success = true;
-      return new Resident(view, plan, memory, block, raw, whole, ranges);
+      return new Resident(lease, plan, memory, block, raw, whole, ranges);
     } finally {
       if (success == false) {
         undo();
@@ -116,18 +119,6 @@ final class SegmentUpload {
     Resident.free(memory, plan.deviceBytes(), block, ranges);
   }
 
-  private void copyAll(UploadChecks checks) throws IOException {
-    try {
-      copyAll();
-    } catch (GpuException e) {
-      if (e.kind() == GpuException.Kind.NOT_SUPPORTED) {
-        // a damaged file may hold what no format can represent
-        checks.await(abort);
-      }
-      throw e;
-    }
-  }
-
   private void copyAll() throws IOException {
     SegmentShape shape = plan.shape();
     if (plan.ifRoom() && wide()) {
@@ -136,23 +127,21 @@ final class SegmentUpload {
     long graph = 0;
     if (plan.graphOnDevice()) {
       graph = block + plan.graph();
-      copyRows(view.graphRegion(), shape.graphStride() * Integer.BYTES, plan.graph());
+      putRows(view.graphRegion(), shape.graphStride() * Integer.BYTES, plan.graph());
     } else if (plan.placement() == Placement.MAPPED_GRAPH) {
       graph = register(view.graphRegion());
     }
     if (plan.raw() == RawVectors.DEVICE) {
       raw = block + plan.rawCopy();
-      copyRows(view.vectorsRegion(), shape.vectorBytes(), plan.rawCopy());
+      putRows(view.vectorsRegion(), shape.vectorBytes(), plan.rawCopy());
     } else if (plan.raw() == RawVectors.MAPPED) {
       raw = register(view.vectorsRegion());
     }
     if (plan.lists() != null) {
-      ListUpload lists = new ListUpload(driver, plan, block, buffers, abort);
-      lists.run(view.lists());
-      copied += lists.copiedBytes();
+      new ListUpload(writer, plan, block).run(view.lists());
     }
     if (plan.codeStride() > 0) {
-      copyRows(view.codesRegion(), shape.subspaces(), plan.codes());
+      putRows(view.codesRegion(), shape.subspaces(), plan.codes());
     }
     if (plan.subspaces() > 0) {
       copyCodebook(plan.lists() == null ? view.codebook() : view.lists().codebook());
@@ -169,33 +158,9 @@ final class SegmentUpload {
     return range.deviceAddress();
   }
 
-  /** Copies a region row by row. Rows start at multiples of 16 bytes on the device. */
-  private void copyRows(FileRegion region, int width, long offset) throws IOException {
-    int stride = (width + 15) & -16;
-    int rows = plan.shape().size();
+  private void putRows(FileRegion region, int width, long offset) throws IOException {
     checkRegion(region, width);
-    if (stride != width) {
-      BounceBuffers.Buffer buffer = buffers.next();
-      driver.fill(block + offset, (byte) 0, (long) rows * stride, buffer.stream());
-      buffers.finish();
-    }
-    RowReader reader = new RowReader(region);
-    int most = BounceBuffers.BYTES / width;
-    for (int row = 0; row < rows; ) {
-      abort.run();
-      int count = Math.min(most, rows - row);
-      BounceBuffers.Buffer buffer = buffers.next();
-      MemorySegment bytes = buffer.memory().asSlice(0, (long) count * width);
-      reader.read(bytes);
-      long target = block + offset + (long) row * stride;
-      if (stride == width) {
-        driver.copyToDevice(target, bytes, buffer.stream());
-      } else {
-        driver.copyRowsToDevice(target, stride, bytes, width, count, buffer.stream());
-      }
-      copied += bytes.byteSize();
-      row += count;
-    }
+    writer.putRows(offset, region, plan.shape().size(), width);
   }
 
   private void checkRegion(FileRegion region, int width) {
@@ -210,37 +175,27 @@ final class SegmentUpload {
     float[] centroids = codebook.centroids();
     int subspaces = codebook.layout().count();
     float[] norms = new float[subspaces];
-    float[] column = new float[Limits.CENTROIDS];
-    BounceBuffers.Buffer buffer = null;
-    int most = BounceBuffers.BYTES / (Limits.CENTROIDS * Float.BYTES);
-    int filled = 0;
-    int dimension = plan.shape().dimension();
-    int d = 0;
-    for (int s = 0; s < subspaces; s++) {
-      int length = codebook.layout().length(s);
-      int start = Limits.CENTROIDS * codebook.layout().offset(s);
-      norms[s] = largestNorm(centroids, start, length);
-      for (int i = 0; i < length; i++, d++) {
-        for (int c = 0; c < Limits.CENTROIDS; c++) {
-          column[c] = centroids[start + c * length + i];
-        }
-        buffer = filled == 0 ? buffers.next() : buffer;
-        ArrayCopy.toMemory(column, 0, buffer.memory(), columnOffset(filled), column.length);
-        filled++;
-        if (filled == most || d == dimension - 1) {
-          long target = block + plan.columns() + columnOffset(d + 1 - filled);
-          copy(buffer, target, columnOffset(filled));
-          filled = 0;
-        }
-      }
-    }
-    buffer = buffers.next();
-    ArrayCopy.toMemory(norms, 0, buffer.memory(), 0, subspaces);
-    copy(buffer, block + plan.norms(), (long) subspaces * Float.BYTES);
-  }
-
-  private static long columnOffset(int d) {
-    return (long) d * Limits.CENTROIDS * Float.BYTES;
+    writer.put(
+        plan.columns(),
+        (long) plan.shape().dimension() * Limits.CENTROIDS * Float.BYTES,
+        columns -> {
+          long at = 0;
+          for (int s = 0; s < subspaces; s++) {
+            int length = codebook.layout().length(s);
+            int start = Limits.CENTROIDS * codebook.layout().offset(s);
+            norms[s] = largestNorm(centroids, start, length);
+            for (int i = 0; i < length; i++) {
+              for (int c = 0; c < Limits.CENTROIDS; c++) {
+                float component = centroids[start + c * length + i];
+                columns.setAtIndex(ValueLayout.JAVA_FLOAT, at++, component);
+              }
+            }
+          }
+        });
+    writer.put(
+        plan.norms(),
+        (long) subspaces * Float.BYTES,
+        target -> ArrayCopy.toMemory(norms, 0, target, 0, subspaces));
   }
 
   private static float largestNorm(float[] centroids, int start, int length) {
@@ -257,12 +212,6 @@ final class SegmentUpload {
     return Math.nextUp((float) Math.sqrt(largest));
   }
 
-  private void copy(BounceBuffers.Buffer buffer, long target, long bytes) {
-    abort.run();
-    driver.copyToDevice(target, buffer.memory().asSlice(0, bytes), buffer.stream());
-    copied += bytes;
-  }
-
   private void convert() throws IOException {
     VectorConversion conversion = new VectorConversion(driver, plan, block);
     VectorConversion.Rows rows = raw == 0 ? this::staged : this::inPlace;
@@ -270,7 +219,6 @@ final class SegmentUpload {
       conversion.toHalves(buffers, rows);
     } else {
       boolean unit = view.similarity() == VectorSimilarityFunction.COSINE;
-      copied += (long) center().length * Float.BYTES;
       whole =
           conversion.toBytes(buffers, rows, center(), unit)
               && CopyCenter.exactIfWhole(plan.shape(), view.similarity());
@@ -323,24 +271,18 @@ final class SegmentUpload {
     int width = plan.shape().vectorBytes();
     FileRegion region = view.vectorsRegion();
     checkRegion(region, width);
-    RowReader reader = new RowReader(region);
-    int rows = plan.shape().size();
-    int most = BounceBuffers.BYTES / width;
-    for (int row = 0; row < rows; ) {
-      abort.run();
-      int count = Math.min(most, rows - row);
-      BounceBuffers.Buffer buffer = buffers.next();
-      reader.read(buffer.memory().asSlice(0, (long) count * width));
-      slice.accept(buffer.deviceAddress(), width, row, count, buffer.stream());
-      copied += (long) count * width;
-      row += count;
-    }
+    writer.read(
+        region,
+        plan.shape().size(),
+        width,
+        (buffer, rows, first, count) ->
+            slice.accept(buffer.deviceAddress(), width, first, count, buffer.stream()));
   }
 
   private void copyDescriptor(long graph) {
-    BounceBuffers.Buffer buffer = buffers.next();
-    SegmentDescriptor.write(
-        buffer.memory().asSlice(0, SegmentLayout.BYTES), view, plan, block, graph, raw, whole);
-    copy(buffer, block, SegmentLayout.BYTES);
+    writer.put(
+        0,
+        SegmentLayout.BYTES,
+        target -> SegmentDescriptor.write(target, view, plan, block, graph, raw, whole));
   }
 }

@@ -122,12 +122,6 @@ public enum CostForm {
   /** The terms of all formulas. */
   private static final class Terms {
     /**
-     * Cost of streaming a file's bytes, relative to the device reading them over the bus once: one
-     * thread copies them first. As measured.
-     */
-    private static final double STREAMED_PASSES = 5;
-
-    /**
      * A launch ends with its longest search. With more queries than this the longest search hardly
      * grows, on the device that was measured.
      */
@@ -183,14 +177,7 @@ public enum CostForm {
 
     static Term hostBytes(boolean all) {
       return new Term(
-          "host_byte",
-          false,
-          task ->
-              switch (task.rows()) {
-                case DEVICE, NONE -> 0;
-                case HOST -> read(task, all);
-                case STREAMED -> STREAMED_PASSES * read(task, all);
-              });
+          "host_byte", false, task -> task.rows() == Workload.Rows.HOST ? read(task, all) : 0);
     }
 
     static Term products(boolean all) {

@@ -38,8 +38,6 @@ public record Workload(
     DEVICE,
     /** In the mapped file, over the bus. */
     HOST,
-    /** In host memory, from which the call copies them to the device piece by piece. */
-    STREAMED,
     /** Nowhere. */
     NONE
   }

@@ -79,7 +79,7 @@ final class AcceptedUpload {
     long bytes = 0;
     for (ScanTicket.Job job : jobs) {
       ResidentBits places = job.segment().bits();
-      ResidentBits.Place there = places == null ? null : places.find(job.accepted());
+      ResidentBits.Place there = places.find(job.accepted());
       ResidentBits.Place place = there == null && comesAgain(job) ? places.reserve() : there;
       if (place != null) {
         held.add(place);
@@ -98,8 +98,7 @@ final class AcceptedUpload {
   }
 
   private static boolean comesAgain(ScanTicket.Job job) {
-    return job.segment().bits() != null
-        && job.segment().view().acceptedOrdinals().shared(job.accepted()) != null;
+    return job.segment().view().acceptedOrdinals().shared(job.accepted()) != null;
   }
 
   private void copy(List<Long> addresses, long bytes, long scratch) {

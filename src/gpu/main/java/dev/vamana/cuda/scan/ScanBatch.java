@@ -6,9 +6,9 @@ import dev.vamana.cuda.exact.ExactHits;
 import dev.vamana.cuda.exact.ExactOptions;
 import dev.vamana.cuda.exact.ExactRows;
 import dev.vamana.cuda.exact.ExactScans;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.ResidentRows;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
@@ -46,8 +46,7 @@ final class ScanBatch {
   private static ExactOptions options(long deviceBytes) {
     ExactOptions most = ExactOptions.DEFAULT;
     long scratch = Math.max(LEAST_SCRATCH, deviceBytes / SHARE);
-    return new ExactOptions(
-        Math.min(most.scratchBytes(), scratch), most.tileBytes(), most.leastProducts());
+    return new ExactOptions(Math.min(most.scratchBytes(), scratch), most.leastProducts());
   }
 
   /**
@@ -120,9 +119,7 @@ final class ScanBatch {
               ? batch.among(AcceptedUpload.ordinals(first.accepted(), size, first.acceptedCount()))
               : batch.accepting(accepted.bring(List.of(first)).get(0));
     }
-    ExactRows rows =
-        first.file() == null ? rows(first.segment()) : streamed(first.segment().view(), first);
-    scans.search(rows, batch, hits);
+    scans.search(rows(first.segment()), batch, hits);
     deliver(tickets, hits);
   }
 
@@ -136,17 +133,7 @@ final class ScanBatch {
     }
   }
 
-  private static ExactRows streamed(SegmentView view, ScanTicket.Job job) {
-    return ExactRows.streamed(
-        job.file(),
-        view.dimension() * view.encoding().byteSize,
-        view.size(),
-        view.dimension(),
-        view.similarity(),
-        view.encoding());
-  }
-
-  private ExactRows rows(HeldSegment segment) {
+  private ExactRows rows(ResidentSegment segment) {
     SegmentView view = segment.view();
     ResidentRows where = segment.rows();
     Known before = known.get(view);

@@ -4,7 +4,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.exact.ExactBatch;
 import dev.vamana.cuda.lane.BatchLane;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waker;
 import dev.vamana.cuda.memory.DeviceBudget;
@@ -16,8 +15,8 @@ import java.util.List;
 import java.util.function.Consumer;
 
 /**
- * The lane of exact searches of resident or streamed segments. It has streams of its own, so that
- * scans do not delay walks.
+ * The lane of exact searches of segments on the device. It has streams of its own, so that scans do
+ * not delay walks.
  */
 public final class ScanLane extends BatchLane<ScanTicket> {
 
@@ -86,11 +85,6 @@ public final class ScanLane extends BatchLane<ScanTicket> {
   @Override
   protected void search(List<ScanTicket> tickets) {
     ScanTicket.Job first = tickets.get(0).job();
-    Lease lease = first.segment().lease();
-    if (first.file() != null && lease.beginReading() == false) {
-      // the callers see that the segment is being closed
-      return;
-    }
     if (tickets.size() >= MANY_CALLERS) {
       waker.expect();
     }
@@ -111,10 +105,6 @@ public final class ScanLane extends BatchLane<ScanTicket> {
       throw e;
     } catch (RuntimeException | Error e) {
       throw failed(e, this::drain);
-    } finally {
-      if (first.file() != null) {
-        lease.endReading();
-      }
     }
   }
 

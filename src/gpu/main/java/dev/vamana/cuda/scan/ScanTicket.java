@@ -2,10 +2,9 @@ package dev.vamana.cuda.scan;
 
 import dev.vamana.cuda.exact.ExactScans;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
 import dev.vamana.cuda.lane.Ticket;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.QueryVector;
-import java.lang.foreign.MemorySegment;
 import java.util.List;
 import org.apache.lucene.util.Bits;
 
@@ -18,21 +17,14 @@ public final class ScanTicket extends Ticket {
   /**
    * Common properties of the queries.
    *
-   * @param segment the segment; the device can read its rows unless {@code file} is set
-   * @param file the vectors in ordinal order, densely packed, which are streamed to the device;
-   *     null if the device reads them in place
+   * @param segment the segment, whose rows the device can read
    * @param accepted ordinals that may be hits, readable by any thread, or null for all
    * @param acceptedCount number of accepted ordinals
    * @param gather whether only the accepted vectors are read, by ordinal
    * @param k most hits of a query, 1 to {@value ScanLane#MAX_K}
    */
   public record Job(
-      HeldSegment segment,
-      MemorySegment file,
-      Bits accepted,
-      int acceptedCount,
-      boolean gather,
-      int k) {
+      ResidentSegment segment, Bits accepted, int acceptedCount, boolean gather, int k) {
 
     /** Whether queries of both jobs can be searched in one batch. */
     @Override
@@ -40,7 +32,6 @@ public final class ScanTicket extends Ticket {
     public boolean equals(Object other) {
       return other instanceof Job job
           && segment.view() == job.segment.view()
-          && (file == null) == (job.file == null)
           && accepted == job.accepted
           && gather == job.gather
           && k == job.k;
@@ -53,7 +44,7 @@ public final class ScanTicket extends Ticket {
 
     /** Whether a launch can search this with other segments. */
     boolean oneOfMany() {
-      return file == null && gather == false && ExactScans.few(1, k);
+      return gather == false && ExactScans.few(1, k);
     }
   }
 

@@ -1,18 +1,13 @@
 package dev.vamana.cuda.selftest;
 
-import dev.vamana.graph.Adjacency;
-import dev.vamana.graph.GraphTask;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.PqEncoder;
 import dev.vamana.pq.RowSource;
-import dev.vamana.pq.TrainingSample;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import dev.vamana.vectors.PairDistances;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.SplittableRandom;
 import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -36,10 +31,6 @@ public final class Samples {
   private static final float EPSILONS = 0x1p-22f;
 
   private static final int ROWS = 4;
-  private static final int TRAINING_ROWS = 256;
-  private static final int NODES = 32;
-  // of graphs with random edges, 1 in 300 has so many
-  private static final int LEAST_NEAR = 24;
 
   // the first answer is one of those
   private final AtomicLong answered = new AtomicLong(EVERY - 1);
@@ -154,59 +145,5 @@ public final class Samples {
       }
     }
     return null;
-  }
-
-  /** Compares the error of a codebook for a few vectors with the error of their mean. */
-  public static String wrongCodebook(Codebook codebook, TrainingSample sample) throws IOException {
-    int dims = sample.dims();
-    float[][] vectors = new float[Math.min(TRAINING_ROWS, sample.size())][dims];
-    float[] mean = new float[dims];
-    for (int i = 0; i < vectors.length; i++) {
-      sample.vector((int) ((long) i * sample.size() / vectors.length), vectors[i]);
-      for (int d = 0; d < dims; d++) {
-        mean[d] += vectors[i][d] / vectors.length;
-      }
-    }
-    PqEncoder encoder = new PqEncoder(codebook);
-    byte[] code = new byte[codebook.layout().count()];
-    double error = 0;
-    double most = 0;
-    for (float[] vector : vectors) {
-      error += encoder.encode(vector, code, 0);
-      most += VectorUtil.squareDistance(vector, mean) + ROUNDING * squaredLength(vector);
-    }
-    return most == Double.POSITIVE_INFINITY || error <= most
-        ? null
-        : "a codebook has the error " + error + ", the mean " + most;
-  }
-
-  /** Compares the nearest neighbours of a few nodes with as many random nodes. */
-  public static String wrongGraph(GraphTask task, Adjacency rows) throws IOException {
-    PairDistances distances = task.distances().create();
-    SplittableRandom random = new SplittableRandom(task.parameters().seed());
-    int[] row = new int[rows.maxDegree()];
-    int near = 0;
-    for (int i = 0; i < NODES; i++) {
-      int node = (int) ((long) i * task.size() / NODES);
-      distances.pivot(node);
-      int degree = rows.neighbors(node, row);
-      float nearest = least(distances, row, degree);
-      for (int j = 0; j < degree; j++) {
-        row[j] = (node + 1 + random.nextInt(task.size() - 1)) % task.size();
-      }
-      near += nearest <= least(distances, row, degree) ? 1 : 0;
-    }
-    return near >= LEAST_NEAR ? null : "of " + NODES + " nodes only " + near + " have near ones";
-  }
-
-  private static float least(PairDistances distances, int[] ordinals, int count)
-      throws IOException {
-    float[] measured = new float[count];
-    distances.distances(ordinals, measured, count);
-    float least = Float.POSITIVE_INFINITY;
-    for (float distance : measured) {
-      least = Math.min(least, distance);
-    }
-    return least;
   }
 }

@@ -6,22 +6,15 @@ import dev.vamana.cuda.batch.Packer;
 import dev.vamana.cuda.batch.WalkLane;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.hostfetch.FetchLane;
-import dev.vamana.cuda.hostfetch.FetchOptions;
-import dev.vamana.cuda.hostfetch.FetchShape;
-import dev.vamana.cuda.hostfetch.FetchTicket;
 import dev.vamana.cuda.lane.DeviceResult;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.lane.Waiters;
-import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.FixedPlacements;
+import dev.vamana.cuda.memory.Place;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.SessionHostMemory;
+import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.scan.ScanLane;
 import dev.vamana.cuda.scan.ScanTicket;
-import dev.vamana.ivf.CodeKind;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
@@ -30,17 +23,15 @@ import java.io.IOException;
 import java.io.UncheckedIOException;
 import java.util.ArrayList;
 import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.locks.LockSupport;
 import java.util.stream.IntStream;
-import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
- * Searches a tiny index through the lanes of a session, in every placement that the heap allows,
- * and compares the answers with the CPU's. One thread at a time uses an instance. {@code
- * session.SelfTester} decides when.
+ * Searches a tiny index through the lanes of a session, in every placement that walks use alone on
+ * the device, and compares the answers with the CPU's. One thread at a time uses an instance.
+ * {@code session.SelfTester} decides when.
  */
 public final class SelfTest {
 
@@ -69,29 +60,14 @@ public final class SelfTest {
   /** Makes the index, which takes some milliseconds. */
   public SelfTest() {
     try {
-      segments =
-          List.of(
-              TinySegment.of(VectorEncoding.FLOAT32, null),
-              TinySegment.of(VectorEncoding.BYTE, null),
-              TinySegment.of(VectorEncoding.FLOAT32, CodeKind.RABITQ1),
-              // tails are read with codes of more than one bit only
-              TinySegment.of(VectorEncoding.BYTE, CodeKind.RABITQ4));
+      segments = List.of(TinySegment.withGraph(), TinySegment.withLists());
     } catch (IOException e) {
       throw new UncheckedIOException(e);
     }
   }
 
-  /**
-   * The parts with which a session searches. The lane of host fetch is missing: it would keep
-   * memory and threads that few nodes need.
-   */
-  public record Lanes(
-      CudaDriver driver,
-      SessionHostMemory hostMemory,
-      DeviceBudget budget,
-      WalkLane walks,
-      ScanLane scans,
-      Waiters waiters) {}
+  /** The parts with which a session searches. */
+  public record Lanes(CudaDriver driver, WalkLane walks, ScanLane scans, Waiters waiters) {}
 
   /**
    * Searches everything. Leaves nothing on the device. Binds the driver to the calling thread.
@@ -117,9 +93,8 @@ public final class SelfTest {
   }
 
   private static boolean has(TinySegment segment, Placement placement) {
-    // nothing maps the heap
     return placement == Placement.EXACT
-        || (segment.codebook() != null && placement != Placement.MAPPED_GRAPH);
+        || (segment.hasGraph() && placement.place() == Place.DEVICE);
   }
 
   /**
@@ -150,7 +125,7 @@ public final class SelfTest {
   private boolean search(
       Lanes lanes, TinySegment segment, Placement placement, FixedPlacements places) {
     try {
-      HeldSegment held = new HeldSegment(new Lease(segment), places.place(segment, placement));
+      ResidentSegment held = places.place(segment, placement);
       try {
         search(lanes, segment, held);
       } finally {
@@ -164,20 +139,16 @@ public final class SelfTest {
       return false;
     } catch (IOException | RuntimeException e) {
       // answers beyond all bounds fail where they are read
-      String lists = segment.hasLists() ? " in lists of " + segment.lists().shape().kind() : "";
       throw new WrongAnswerException(
           "search of "
-              + (segment.encoding() + " vectors" + lists + ", " + placement.settingName())
+              + (segment.hasLists() ? "lists" : "a graph")
+              + (" in " + placement.settingName())
               + (" (" + e.getMessage() + ")"),
           e);
     }
   }
 
-  private void search(Lanes lanes, TinySegment segment, HeldSegment held) throws IOException {
-    if (held.placement() == Placement.HOST_FETCH) {
-      fetch(lanes, items(segment, null), held);
-      return;
-    }
+  private void search(Lanes lanes, TinySegment segment, ResidentSegment held) throws IOException {
     walk(lanes, items(segment, null), held);
     if (held.placement() == Placement.EXACT && segment.hasGraph()) {
       scan(lanes, items(segment, null), held, false);
@@ -191,7 +162,7 @@ public final class SelfTest {
     }
   }
 
-  private void walk(Lanes lanes, List<WorkItem> items, HeldSegment held) throws IOException {
+  private void walk(Lanes lanes, List<WorkItem> items, ResidentSegment held) throws IOException {
     ItemPlan plan = ItemPlan.of(items.get(0), held);
     if (plan == null || lanes.walks.fits(plan) == false) {
       throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "no kernel takes the items");
@@ -217,40 +188,12 @@ public final class SelfTest {
     }
   }
 
-  private void fetch(Lanes lanes, List<WorkItem> items, HeldSegment held) throws IOException {
-    FetchTicket ticket =
-        new FetchTicket(
-            FetchShape.of(items.get(0)),
-            numbers(items),
-            items,
-            Collections.nCopies(items.size(), held));
-    FetchOptions options = FetchOptions.of(1, lanes.driver.device().totalBytes());
-    // the ticket has the failure, too
-    FetchLane lane =
-        new FetchLane(lanes.driver, options, lanes.hostMemory, lanes.budget, failure -> {});
-    try {
-      lane.submit(ticket);
-      read(lanes, ticket, items);
-    } finally {
-      lane.stop();
-      free(lane);
-    }
-  }
-
-  private static void free(FetchLane lane) {
-    try {
-      lane.free();
-    } catch (GpuException e) {
-      throw e.asLoss();
-    }
-  }
-
-  private void scan(Lanes lanes, List<WorkItem> items, HeldSegment held, boolean gather)
+  private void scan(Lanes lanes, List<WorkItem> items, ResidentSegment held, boolean gather)
       throws IOException {
     WorkItem.Terms terms = items.get(0).terms();
     ScanTicket.Job job =
         new ScanTicket.Job(
-            held, null, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
+            held, terms.acceptedOrdinals(), terms.acceptedCount(), gather, terms.k());
     ScanTicket ticket =
         new ScanTicket(job, numbers(items), items.stream().map(WorkItem::query).toList());
     lanes.scans.submit(ticket);

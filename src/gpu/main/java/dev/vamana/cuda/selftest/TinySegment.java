@@ -25,8 +25,6 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.SplittableRandom;
 import org.apache.lucene.codecs.hnsw.FlatVectorScorerUtil;
-import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
-import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.FloatVectorValues;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorEncoding;
@@ -47,7 +45,7 @@ import org.apache.lucene.util.hnsw.RandomVectorScorer;
  *
  * @param points the vectors, of which the first are the neighbours of the queries
  * @param queries the queries, {@value #QUERIES}
- * @param lists null for a segment with a graph, which has codes if its vectors are floats
+ * @param lists null for a segment with a graph and codes
  */
 record TinySegment(
     String name,
@@ -59,7 +57,6 @@ record TinySegment(
     int medoid,
     float[][] points,
     float[][] queries,
-    VectorEncoding encoding,
     AcceptedOrdinals acceptedOrdinals,
     InvertedLists lists,
     Codebook codebook,
@@ -80,34 +77,48 @@ record TinySegment(
   private static final int LISTS = 8;
   private static final long SEED = 0x5EED_0F_0A11L;
 
-  /**
-   * Makes a segment.
-   *
-   * @param listCodes what a code of inverted lists holds; null for a segment with a graph
-   */
-  static TinySegment of(VectorEncoding encoding, CodeKind listCodes) throws IOException {
+  /** Makes a segment with a graph and codes. */
+  static TinySegment withGraph() throws IOException {
     SplittableRandom random = new SplittableRandom(SEED);
     float[][] queries = new float[QUERIES][];
     float[][] points = points(random, queries);
-    boolean coded = listCodes == null && encoding == VectorEncoding.FLOAT32;
-    Codebook codebook = coded ? ofFirst(points) : null;
+    Codebook codebook = ofFirst(points);
+    return of(
+        points, queries, null, codebook, region(edges(random)), region(codes(points, codebook)));
+  }
+
+  /** Makes a segment with lists, of codes of several bits, whose tails are read, too. */
+  static TinySegment withLists() throws IOException {
+    float[][] queries = new float[QUERIES][];
+    float[][] points = points(new SplittableRandom(SEED), queries);
+    return of(points, queries, inLists(points), null, null, null);
+  }
+
+  private static TinySegment of(
+      float[][] points,
+      float[][] queries,
+      InvertedLists lists,
+      Codebook codebook,
+      FileRegion graph,
+      FileRegion codes)
+      throws IOException {
+    int degree = graph == null ? 0 : DEGREE;
     return new TinySegment(
         NAME,
         SIZE,
         DIMENSION,
         VectorSimilarityFunction.EUCLIDEAN,
-        listCodes == null ? DEGREE : 0,
-        listCodes == null ? DEGREE : 0,
+        degree,
+        degree,
         0,
         points,
         queries,
-        encoding,
         new AcceptedOrdinals(),
-        listCodes == null ? null : lists(points, encoding, listCodes),
+        lists,
         codebook,
-        listCodes == null ? region(graph(random)) : null,
-        coded ? region(codes(points, codebook)) : null,
-        region(raw(points, encoding)));
+        graph,
+        codes,
+        region(raw(points)));
   }
 
   private static float[][] points(SplittableRandom random, float[][] queries) {
@@ -143,15 +154,7 @@ record TinySegment(
     return vector;
   }
 
-  private static byte[] toBytes(float[] vector) {
-    byte[] bytes = new byte[vector.length];
-    for (int d = 0; d < bytes.length; d++) {
-      bytes[d] = (byte) vector[d];
-    }
-    return bytes;
-  }
-
-  private static ByteBuffer graph(SplittableRandom random) {
+  private static ByteBuffer edges(SplittableRandom random) {
     ByteBuffer rows = buffer(SIZE * DEGREE * Integer.BYTES);
     for (int node = 0; node < SIZE; node++) {
       // a step that no other slot has, so a row names no node twice
@@ -194,22 +197,17 @@ record TinySegment(
     return rows;
   }
 
-  private static ByteBuffer raw(float[][] points, VectorEncoding encoding) {
-    ByteBuffer rows = buffer(SIZE * DIMENSION * encoding.byteSize);
+  private static ByteBuffer raw(float[][] points) {
+    ByteBuffer rows = buffer(SIZE * DIMENSION * Float.BYTES);
     for (float[] vector : points) {
       for (float component : vector) {
-        if (encoding == VectorEncoding.BYTE) {
-          rows.put((byte) component);
-        } else {
-          rows.putFloat(component);
-        }
+        rows.putFloat(component);
       }
     }
     return rows;
   }
 
-  private static InvertedLists lists(float[][] points, VectorEncoding encoding, CodeKind kind)
-      throws IOException {
+  private static InvertedLists inLists(float[][] points) throws IOException {
     Rotation rotation = new Rotation(DIMENSION, SEED);
     float[][] plain = new float[LISTS][];
     float[][] rotated = new float[LISTS][rotation.padded()];
@@ -221,9 +219,9 @@ record TinySegment(
     Centroids centroids = new Centroids(id, SEED, rotation, null, plain, rotated, Float.NaN);
     ListBuilder builder =
         new ListBuilder(
-            vectors(points, encoding),
+            FloatVectorValues.fromFloats(Arrays.asList(points), DIMENSION),
             VectorSimilarityFunction.EUCLIDEAN,
-            kind,
+            CodeKind.RABITQ4,
             centroids,
             PqEngine.NONE,
             Workers.callingThread(),
@@ -234,15 +232,12 @@ record TinySegment(
       FileRegion region =
           FileRegion.of(new ByteBuffersIndexInput(written.toDataInput(), NAME), 0, written.size());
       return new InvertedLists(
-          region, facts.shape(), facts.facts(), encoding, VectorSimilarityFunction.EUCLIDEAN);
+          region,
+          facts.shape(),
+          facts.facts(),
+          VectorEncoding.FLOAT32,
+          VectorSimilarityFunction.EUCLIDEAN);
     }
-  }
-
-  private static KnnVectorValues vectors(float[][] points, VectorEncoding encoding) {
-    List<float[]> floats = Arrays.asList(points);
-    return encoding == VectorEncoding.BYTE
-        ? ByteVectorValues.fromBytes(floats.stream().map(TinySegment::toBytes).toList(), DIMENSION)
-        : FloatVectorValues.fromFloats(floats, DIMENSION);
   }
 
   private static ByteBuffer buffer(int size) {
@@ -262,9 +257,12 @@ record TinySegment(
 
   /** Returns a query, 0 to {@value #QUERIES} - 1. */
   QueryVector query(int query) {
-    return encoding == VectorEncoding.BYTE
-        ? QueryVector.of(toBytes(queries[query]))
-        : QueryVector.of(queries[query]);
+    return QueryVector.of(queries[query]);
+  }
+
+  @Override
+  public VectorEncoding encoding() {
+    return VectorEncoding.FLOAT32;
   }
 
   @Override
@@ -284,14 +282,12 @@ record TinySegment(
 
   @Override
   public RandomVectorScorer scorer(QueryVector query) throws IOException {
-    FlatVectorsScorer scorer = FlatVectorScorerUtil.getLucene99FlatVectorsScorer();
-    return encoding == VectorEncoding.BYTE
-        ? scorer.getRandomVectorScorer(similarity(), vectors(), query.bytes())
-        : scorer.getRandomVectorScorer(similarity(), vectors(), query.floats());
+    return FlatVectorScorerUtil.getLucene99FlatVectorsScorer()
+        .getRandomVectorScorer(similarity(), vectors(), query.floats());
   }
 
   @Override
   public KnnVectorValues vectors() {
-    return vectors(points, encoding);
+    return FloatVectorValues.fromFloats(Arrays.asList(points), DIMENSION);
   }
 }

@@ -70,7 +70,6 @@ public final class ExecutorCounters {
   private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
   private final Counters byPlacement = new Counters();
-  private final LongAdder unplaced = byPlacement.add("none");
   private final Map<Placement, LongAdder> placements =
       byPlacement.addAll(Placement.class, Placement::settingName);
   private final Counters byReason = new Counters();
@@ -89,10 +88,10 @@ public final class ExecutorCounters {
   /**
    * Counts items that the device has answered.
    *
-   * @param placement placement of their segment; null if the segment was streamed
+   * @param placement placement of their segment
    */
   public void answered(Placement placement, int count) {
-    (placement == null ? unplaced : placements.get(placement)).add(count);
+    placements.get(placement).add(count);
   }
 
   /** Counts a wait of a call for a segment's upload. */

@@ -3,7 +3,6 @@ package dev.vamana.cuda.session;
 import dev.vamana.cuda.build.BuiltRows;
 import dev.vamana.cuda.build.DeviceBuilder;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.selftest.Samples;
 import dev.vamana.graph.GraphEngine;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.graph.VamanaGraph;
@@ -44,12 +43,11 @@ public final class GpuGraphs implements GraphEngine {
     }
     long start = System.nanoTime();
     GraphTask trusted = task.withAbort(session.whileTrusted(task.abort()));
-    try (BuiltRows rows = BuiltRows.begin(trusted, counters)) {
+    try (BuiltRows rows = BuiltRows.begin(trusted)) {
       if (onDevice(session, trusted, rows) == false) {
         return null;
       }
       VamanaGraph graph = rows.finish();
-      session.check(Samples.wrongGraph(task, graph.rows()));
       if (session.distrusted()) {
         graph.close();
         counters.failed.increment();
@@ -73,7 +71,9 @@ public final class GpuGraphs implements GraphEngine {
       return false;
     }
     try {
-      session.builder.build(task, rows, counters);
+      if (session.builder.build(task, rows)) {
+        counters.inHostMemory.increment();
+      }
       return true;
     } catch (GpuException e) {
       counters.failed(keeper, session, e);

@@ -10,7 +10,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.hostfetch.FetchLane;
 import dev.vamana.cuda.hostfetch.FetchOptions;
 import dev.vamana.cuda.lane.Lane;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Ticket;
 import dev.vamana.cuda.lane.Waiters;
@@ -27,9 +26,7 @@ import dev.vamana.search.WorkResult;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.List;
-import java.util.Map;
 import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.ConcurrentHashMap;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.function.Consumer;
@@ -68,7 +65,6 @@ public final class GpuSession {
   final CudaDriver driver;
   final TrainingDevice training;
   final DeviceBuilder builder;
-  private final Map<SegmentView, Lease> leases = new ConcurrentHashMap<>();
   private final List<Lane<?>> lanes;
   private final Samples samples = new Samples();
   private final ExecutorCounters counters;
@@ -187,39 +183,21 @@ public final class GpuSession {
     }
   }
 
-  /** Returns a segment's lease, or null if the session has none. */
-  Lease lease(SegmentView view) {
-    return leases.get(view);
-  }
-
   /**
    * Opens a segment unless it is open. The keeper calls this, and excludes that the segment is
    * closed meanwhile.
    */
-  Lease open(SegmentView view, boolean kept) {
-    Lease lease = leases.computeIfAbsent(view, Lease::new);
+  void open(SegmentView view, boolean kept) {
     if (kept) {
       residency.keep(view, true);
     } else {
       residency.opened(view);
     }
-    return lease;
-  }
-
-  /**
-   * Begins to close a segment: no batch begins to read its files, and callers that wait for it are
-   * let go. On return no thread of a lane reads its files; a launch may.
-   */
-  void closeLease(SegmentView view) {
-    Lease lease = leases.remove(view);
-    if (lease != null) {
-      lease.close();
-    }
   }
 
   /** Returns what the self-test searches with. */
   SelfTest.Lanes lanes() {
-    return new SelfTest.Lanes(driver, hostMemory, residency, walks, scans, waiters);
+    return new SelfTest.Lanes(driver, walks, scans, waiters);
   }
 
   /**

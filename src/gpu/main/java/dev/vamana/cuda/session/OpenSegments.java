@@ -2,8 +2,6 @@ package dev.vamana.cuda.session;
 
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.cuda.lane.HeldSegment;
-import dev.vamana.cuda.lane.Lease;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.SegmentView;
 import java.util.Collections;
@@ -83,45 +81,36 @@ public final class OpenSegments {
     }
   }
 
-  /** Returns a segment's lease in a session, or null if the segment was closed or has left. */
-  public Lease lease(GpuSession entered, SegmentView view) {
+  /** Opens a segment in a session unless it is open there. Returns false if it may not be. */
+  private boolean isOpen(GpuSession entered, SegmentView view) {
     if (left.contains(view)) {
-      return null;
+      return false;
     }
-    Lease lease = entered.lease(view);
-    return lease != null ? lease : open(entered, view);
+    return entered.residency.knows(view) || open(entered, view);
   }
 
-  private synchronized Lease open(GpuSession entered, SegmentView view) {
+  private synchronized boolean open(GpuSession entered, SegmentView view) {
     if (register(view) == false) {
-      return null;
+      return false;
     }
-    try {
-      return entered.open(view, open.get(view));
-    } catch (GpuException e) {
-      keeper.failed(entered, e);
-      return null;
-    }
+    entered.open(view, open.get(view));
+    return true;
   }
 
   /** Acquires a resident segment for one call, or returns null if it is not resident. */
-  public HeldSegment acquire(GpuSession entered, SegmentView view) {
-    Lease lease = lease(entered, view);
-    if (lease == null) {
-      return null;
-    }
+  public ResidentSegment acquire(GpuSession entered, SegmentView view) {
     ResidentSegment place;
     try {
-      place = entered.residency.acquire(view);
+      place = isOpen(entered, view) ? entered.residency.acquire(view) : null;
     } catch (GpuException e) {
       keeper.failed(entered, e);
       return null;
     }
-    if (place != null && lease.closing()) {
+    if (place != null && place.lease().closing()) {
       place.release();
       return null;
     }
-    return place == null ? null : new HeldSegment(lease, place);
+    return place;
   }
 
   /**
@@ -167,7 +156,7 @@ public final class OpenSegments {
     if (last == null) {
       return;
     }
-    last.closeLease(view);
+    last.residency.closeLease(view);
     if (last.enter() == false) {
       last.awaitGone();
       return;

@@ -166,11 +166,6 @@ final class Clusters implements AutoCloseable {
     return made;
   }
 
-  /** Returns the squared error of the last assignment in one subspace. */
-  double error(int subspace) {
-    return states.get(ValueLayout.JAVA_DOUBLE, at(subspace, KMeansStateLayout.ERROR));
-  }
-
   /** Returns all centroids. */
   float[] centroids() {
     MemorySegment host = arena.allocate((long) floats * Float.BYTES, Float.BYTES);

@@ -16,7 +16,6 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.util.concurrent.atomic.AtomicReference;
 import java.util.concurrent.locks.LockSupport;
 import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
@@ -136,29 +135,11 @@ public final class TrainingDevice {
     int pool = Math.min(rows.count(), TrainingSchedule.POOL);
     try (Clusters clusters =
         new Clusters(this, rows, layout.count(), Codebook.CENTROIDS, pool, options.tolerance())) {
-      float[] best = new float[Codebook.CENTROIDS * layout.dims()];
-      double[] errors = new double[layout.count()];
-      for (int restart = 0; restart <= options.restarts(); restart++) {
-        int again = restart;
-        clusters.begin(pool, s -> TrainingSchedule.seed(options.seed(), s, again));
-        for (TrainingSchedule.Level level : TrainingSchedule.levels(rows.count(), options)) {
-          clusters.iterate(level.rows(), level.iterations(), abort);
-        }
-        float[] centroids = clusters.centroids();
-        if (options.restarts() == 0) {
-          return centroids;
-        }
-        // an extra iteration measures the error of these centroids; its own centroids are not used
-        clusters.iterate(rows.count(), 1, abort);
-        for (int s = 0; s < errors.length; s++) {
-          if (restart == 0 || clusters.error(s) < errors[s]) {
-            errors[s] = clusters.error(s);
-            int from = Codebook.CENTROIDS * layout.offset(s);
-            System.arraycopy(centroids, from, best, from, Codebook.CENTROIDS * layout.length(s));
-          }
-        }
+      clusters.begin(pool, s -> TrainingSchedule.seed(options.seed(), s));
+      for (TrainingSchedule.Level level : TrainingSchedule.levels(rows.count(), options)) {
+        clusters.iterate(level.rows(), level.iterations(), abort);
       }
-      return best;
+      return clusters.centroids();
     }
   }
 
@@ -257,30 +238,30 @@ public final class TrainingDevice {
   }
 
   /** Copies a codebook to the device for encoding. */
-  public DeviceEncoder encoder(Codebook codebook, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceEncoder(this, codebook), abort);
+  public NearestCentroids encoder(Codebook codebook, AbortCheck abort) throws IOException {
+    return made(() -> NearestCentroids.of(this, codebook), abort);
   }
 
   /** Copies centroids to the device, of which the nearest are to be found. */
-  public DeviceAssigner assigner(float[][] centroids, AbortCheck abort) throws IOException {
-    return made(() -> new DeviceAssigner(this, centroids), abort);
+  public NearestCentroids assigner(float[][] centroids, AbortCheck abort) throws IOException {
+    return made(() -> NearestCentroids.of(this, centroids), abort);
   }
 
   /** Makes something that has device memory, and closes it if the buffers fail behind it. */
-  private <T extends FedRows> T made(Supplier<T> maker, AbortCheck abort) throws IOException {
+  private NearestCentroids made(Supplier<NearestCentroids> maker, AbortCheck abort)
+      throws IOException {
     return alone(
         abort,
         () -> {
-          AtomicReference<T> made = new AtomicReference<>();
+          NearestCentroids made = null;
           try {
-            return leavingNothing(
-                () -> {
-                  made.set(maker.get());
-                  return made.get();
-                });
+            made = maker.get();
+            buffers.finish();
+            return made;
           } catch (Throwable e) {
-            if (made.get() != null) {
-              Cleanup.after(e, made.get()::close);
+            Cleanup.after(e, buffers::drop);
+            if (made != null) {
+              Cleanup.after(e, made::close);
             }
             throw e;
           }

@@ -3,7 +3,7 @@ package dev.vamana.cuda.build;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.kernel.WalkShape.Reads;
 import dev.vamana.cuda.memory.DeviceBudget;
@@ -41,7 +41,7 @@ public class LargeOffsetsTests extends LuceneTestCase {
   private static CudaDriver open() {
     return Gpu.missing() == null
         ? Gpu.openDriver()
-        : new SimulatedDriver(HostKernels.load(), 64L << 30, true);
+        : new SimulatedDriver(SimtKernels.load(), 64L << 30, true);
   }
 
   private static BuildPlan plan(int size) {

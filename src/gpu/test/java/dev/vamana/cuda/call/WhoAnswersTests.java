@@ -37,6 +37,10 @@ public class WhoAnswersTests extends LuceneTestCase {
   }
 
   private WhoAnswers.Kind kind(double device, double cpu) {
+    return kind(device, cpu, false);
+  }
+
+  private WhoAnswers.Kind kind(double device, double cpu, boolean format) {
     Workload walk =
         new Workload(
             1_000,
@@ -50,7 +54,7 @@ public class WhoAnswersTests extends LuceneTestCase {
             1,
             new Workload.Walk(Workload.Graph.DEVICE, 1, 10, 1, 100, 32),
             new Workload.Cpu(false, 1, 100));
-    return who.kind(FAMILY, walk, costs(device, cpu));
+    return who.kind(FAMILY, walk, costs(device, cpu), format);
   }
 
   /** Nanoseconds that each of some callers waits. */
@@ -112,6 +116,15 @@ public class WhoAnswersTests extends LuceneTestCase {
     Node slow = (device, callers) -> device ? 9 * CPU : CPU;
     ask(kind, slow, 1, 5);
     assertEquals(0, ask(kind, slow, 1, 20), 0.1);
+  }
+
+  /** A format that searches faster than the model's walk is tried beside a device. */
+  public void testFasterFormat() {
+    Node node = (device, callers) -> device ? 0.6 * CPU : 0.3 * CPU;
+    WhoAnswers.Kind kind = kind(0.6 * CPU, CPU, true);
+    assertTrue(kind.onDevice());
+    ask(kind, node, 1, 3);
+    assertEquals(0, ask(kind, node, 1, 20), 0.05);
   }
 
   /** Waits that differ by less than a tenth leave the answers to the CPU. */

@@ -73,11 +73,6 @@ public class DeviceProbeTests extends LuceneTestCase {
     }
 
     @Override
-    public String pciBusId(int ordinal) {
-      return "0000:0" + ordinal + ":00.0";
-    }
-
-    @Override
     public String uuid(int ordinal) {
       return "GPU-0000000" + ordinal + "-0000-0000-0000-000000000000";
     }
@@ -126,7 +121,6 @@ public class DeviceProbeTests extends LuceneTestCase {
       assertEquals(GpuException.Kind.UNAVAILABLE, e.kind());
       assertEquals(probe.result().description(), e.getMessage());
     }
-    assertTrue(Nvml.open("0000:01:00.0").isEmpty());
   }
 
   public void testJcudaThatCannotBeLoaded() {
@@ -167,7 +161,6 @@ public class DeviceProbeTests extends LuceneTestCase {
         new DeviceInfo(
             1, "Example 90", 90, 132, 232_448, 50 << 20, 1L << 40, 13_000, new Devices().uuid(1)),
         result.device());
-    assertEquals("0000:01:00.0", result.pciBusId());
     assertEquals(
         "using GPU 1, Example 90 with 1048576 MiB; libcuda.so.1 for CUDA 13.0 finds: device 0 is"
             + " Example 75 of compute capability 7.5, device 1 is Example 90 of compute capability"

@@ -154,8 +154,9 @@ public final class FaultyDriver extends ForwardingDriver {
   public PinnedMemory allocatePinned(long bytes) {
     enter(Operation.ALLOCATE_PINNED);
     PinnedMemory memory = super.allocatePinned(bytes);
-    return freedBy(
-        memory,
+    return new PinnedMemory(
+        memory.segment(),
+        memory.deviceAddress(),
         () -> {
           checkContext();
           memory.free();
@@ -166,8 +167,8 @@ public final class FaultyDriver extends ForwardingDriver {
   public Registration register(long address, long bytes) {
     enter(Operation.REGISTER);
     Registration registration = super.register(address, bytes);
-    return releasedBy(
-        registration,
+    return new Registration(
+        registration.deviceAddress(),
         () -> {
           checkContext();
           registration.release();

@@ -423,18 +423,4 @@ public class JcudaDriverTests extends LuceneTestCase {
     expectThrows(
         IllegalArgumentException.class, () -> driver.copyToDevice(address, host, stream + 1));
   }
-
-  public void testFigures() {
-    Nvml nvml = Nvml.open(probe.result().pciBusId()).orElse(null);
-    assumeTrue("no NVML", nvml != null);
-    assertTrue(nvml.driverVersion().orElseThrow().matches("\\d+\\.\\d+.*"));
-    assertTrue(nvml.memoryUsed().orElseThrow() > 0);
-    nvml.utilization().ifPresent(percent -> assertTrue(percent >= 0 && percent <= 100));
-    nvml.powerMilliwatts().ifPresent(power -> assertTrue(power > 0));
-    nvml.temperatureCelsius().ifPresent(celsius -> assertTrue(celsius > 0));
-    nvml.close();
-    nvml.close();
-    assertTrue(nvml.memoryUsed().isEmpty());
-    assertTrue(Nvml.open("0000:ff:1f.7").isEmpty());
-  }
 }

@@ -256,14 +256,16 @@ public final class SeamDriver extends ForwardingDriver {
   public PinnedMemory allocatePinned(long bytes) {
     enter(Call.ALLOCATE_PINNED);
     PinnedMemory memory = super.allocatePinned(bytes);
-    return freedBy(memory, () -> give(Call.FREE_PINNED, memory::free));
+    return new PinnedMemory(
+        memory.segment(), memory.deviceAddress(), () -> give(Call.FREE_PINNED, memory::free));
   }
 
   @Override
   public Registration register(long address, long bytes) {
     enter(Call.REGISTER);
     Registration registration = super.register(address, bytes);
-    return releasedBy(registration, () -> give(Call.RELEASE, registration::release));
+    return new Registration(
+        registration.deviceAddress(), () -> give(Call.RELEASE, registration::release));
   }
 
   @Override

@@ -160,26 +160,16 @@ public final class SimulatedDriver implements CudaDriver {
       throw new IllegalArgumentException("pinned bytes must be 1 or more, not " + bytes);
     }
     MemorySegment segment = pinned.allocate(bytes);
-    return new PinnedMemory() {
-      @Override
-      public MemorySegment segment() {
-        return segment;
-      }
-
-      @Override
-      public long deviceAddress() {
-        return segment.address();
-      }
-
-      @Override
-      public void free() {
-        check();
-        drain();
-        if (pinned.free(segment.address()) == null) {
-          throw mistake("pinned memory freed twice");
-        }
-      }
-    };
+    return new PinnedMemory(
+        segment,
+        segment.address(),
+        () -> {
+          check();
+          drain();
+          if (pinned.free(segment.address()) == null) {
+            throw mistake("pinned memory freed twice");
+          }
+        });
   }
 
   @Override
@@ -191,41 +181,24 @@ public final class SimulatedDriver implements CudaDriver {
     if (registers == false) {
       throw new GpuException(GpuException.Kind.NOT_SUPPORTED, "read-only registration");
     }
-    if (host.add(address, bytes) == false) {
+    if (registered.add(address, bytes) == false) {
       throw mistake("a page is registered twice");
     }
-    registered.add(address, bytes);
-    return new Registration() {
-      private final AtomicBoolean released = new AtomicBoolean();
-
-      @Override
-      public long deviceAddress() {
-        return address;
-      }
-
-      @Override
-      public void release() {
-        check();
-        if (released.getAndSet(true) || registered.remove(address) == false) {
-          throw mistake("a registration is released twice");
-        }
-        host.remove(address);
-      }
-    };
-  }
-
-  @Override
-  public Registration registerForAll(long address, long bytes) {
-    return register(address, bytes);
-  }
-
-  @Override
-  public long addressOfRegistered(long address) {
-    check();
-    if (host.hold(address, 1) == false) {
-      throw mistake("no context has registered a page");
+    if (host.add(address, bytes) == false) {
+      registered.remove(address);
+      throw new GpuException(
+          GpuException.Kind.OUT_OF_MEMORY, "another context has registered a page");
     }
-    return address;
+    AtomicBoolean released = new AtomicBoolean();
+    return new Registration(
+        address,
+        () -> {
+          check();
+          if (released.getAndSet(true) || registered.remove(address) == false) {
+            throw mistake("a registration is released twice");
+          }
+          host.remove(address);
+        });
   }
 
   @Override

@@ -39,7 +39,6 @@ public final class StubLibraries {
     assumeTrue("no cuda.h", headers != null);
     assumeTrue("no host library", Files.exists(HOST_LIBRARY));
     compile(folder.resolve("libcuda.so.1"), "g++", "-std=c++17", "-I" + headers, "cuda_stub.cpp");
-    compile(folder.resolve("libnvidia-ml.so.1"), "gcc", "nvml_stub.c");
     compile(folder.resolve("libnvrtc.so.12"), "g++", "-std=c++17", "nvrtc_stub.cpp");
     // beside them, since the other process's user may not be allowed to read the build folder
     Files.copy(HOST_LIBRARY, folder.resolve(HOST_LIBRARY.getFileName()));

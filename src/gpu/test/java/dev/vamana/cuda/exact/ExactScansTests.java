@@ -6,8 +6,6 @@ import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.ByteVectors;
 import dev.vamana.search.QueryVector;
-import java.lang.foreign.Arena;
-import java.lang.foreign.MemorySegment;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.Comparator;
@@ -371,30 +369,6 @@ public class ExactScansTests extends ExactTestCase {
           }
         }
         check(rows, asked, 10);
-      }
-    }
-  }
-
-  public void testStreamedRows() {
-    ExactOptions small = new ExactOptions(16L << 20, 64L << 10, 1 + random().nextInt(2000));
-    try (ExactScans streaming = open(small);
-        Arena arena = Arena.ofConfined()) {
-      for (int round = 0; round < 6; round++) {
-        Vectors vectors = some(round % 3, 3000, 30, similarity());
-        int stride = 30 * vectors.encoding().byteSize + (random().nextBoolean() ? 0 : 8);
-        MemorySegment host = host(vectors, stride, 3000L * stride, arena);
-        ExactRows rows =
-            ExactRows.streamed(host, stride, 3000, 30, vectors.similarity(), vectors.encoding());
-        Vectors asked = some(round % 3, round < 3 ? 3 : MANY, 30, vectors.similarity());
-        ExactHits hits = new ExactHits();
-        streaming.search(rows, asked.batch(20), hits);
-        assertHits(vectors, asked, 20, i -> true, hits);
-        IntPredicate accepted = i -> i % 3 == 1;
-        streaming.search(rows, asked.batch(20).accepting(bits(3000, accepted)), hits);
-        assertHits(vectors, asked, 20, accepted, hits);
-        int[] ordinals = IntStream.range(0, 3000).filter(accepted).toArray();
-        streaming.search(rows, asked.batch(20).among(ordinals), hits);
-        assertHits(vectors, asked, 20, accepted, hits);
       }
     }
   }

@@ -3,7 +3,7 @@ package dev.vamana.cuda.exact;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -32,7 +32,7 @@ import org.junit.Before;
 public abstract class ExactTestCase extends LuceneTestCase {
 
   /** Most sets of these tests are smaller than what products are good for. */
-  static final ExactOptions SMALL = new ExactOptions(64L << 20, 1L << 20, 1);
+  static final ExactOptions SMALL = new ExactOptions(64L << 20, 1);
 
   private static final long SIMULATED_BYTES = 2L << 30;
 
@@ -45,7 +45,7 @@ public abstract class ExactTestCase extends LuceneTestCase {
     driver =
         Gpu.missing() == null
             ? Gpu.openDriver()
-            : new SimulatedDriver(HostKernels.load(), SIMULATED_BYTES, random().nextBoolean());
+            : new SimulatedDriver(SimtKernels.load(), SIMULATED_BYTES, random().nextBoolean());
     driver.bind();
     scans = open(SMALL);
   }
@@ -158,7 +158,7 @@ public abstract class ExactTestCase extends LuceneTestCase {
         address, stride, vectors.size, vectors.dimension, vectors.similarity, vectors.encoding());
   }
 
-  static MemorySegment host(Vectors vectors, int stride, long bytes, Arena arena) {
+  private static MemorySegment host(Vectors vectors, int stride, long bytes, Arena arena) {
     MemorySegment host = arena.allocate(bytes, 16).fill((byte) 0xFF);
     for (int i = 0; i < vectors.size; i++) {
       if (vectors.floats != null) {

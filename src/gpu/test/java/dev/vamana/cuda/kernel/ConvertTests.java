@@ -50,7 +50,7 @@ public class ConvertTests extends KernelTestCase {
   }
 
   private static void launch(String kernel, NativeStruct parameters) {
-    HostKernels.load().find(kernel).run(2, 256, 0, parameters.memory());
+    SimtKernels.load().find(kernel).run(2, 256, 0, parameters.memory());
   }
 
   private static NativeStruct range(Arena arena, Rows... all) {

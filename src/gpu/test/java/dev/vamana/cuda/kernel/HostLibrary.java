@@ -10,8 +10,8 @@ import java.nio.file.Path;
 import org.junit.Assume;
 
 /**
- * The arithmetic of the kernels, compiled for the host (native-kernels/host). Test classes that
- * load it have to name {@link CleanerThread} in {@code @ThreadLeakFilters}.
+ * Arithmetic and sizes of the kernels' headers, compiled for the host. Test classes that load it
+ * have to name {@link CleanerThread} in {@code @ThreadLeakFilters}.
  */
 public interface HostLibrary extends Library {
 
@@ -20,8 +20,8 @@ public interface HostLibrary extends Library {
     return Files.exists(Path.of("target", "native", "libvamana-host.so"));
   }
 
-  /** Loads the library; tests are skipped if there was no compiler to make it. */
-  static HostLibrary load() {
+  /** Returns the library's file; tests are skipped if there was no compiler to make it. */
+  static Path file() {
     Path folder = Path.of("target", "native");
     Assume.assumeFalse(
         "no g++ when the host library was to be built", Files.exists(folder.resolve("no-g++")));
@@ -29,7 +29,12 @@ public interface HostLibrary extends Library {
     if (Files.exists(library) == false) {
       throw new AssertionError(library + " is missing: run native-kernels/build-host");
     }
-    return load(library);
+    return library;
+  }
+
+  /** Loads the library of {@link #file}. */
+  static HostLibrary load() {
+    return load(file());
   }
 
   /** Loads the library of this file. */
@@ -60,11 +65,6 @@ public interface HostLibrary extends Library {
 
   int vamana_visited_bucket(int ordinal, int slots);
 
-  /** Nodes that are added together. */
-  int VISITED_ROW = 128;
-
-  void vamana_visit(int[] slots, int slotCount, int[] ordinals, int count, byte[] added);
-
   float vamana_query_step(float largest);
 
   float vamana_query_component(float component, float step);
@@ -76,30 +76,6 @@ public interface HostLibrary extends Library {
   float vamana_fixed_scale(float range);
 
   int vamana_subspace_offset(int dimension, int subspaces, int subspace);
-
-  float vamana_score(int similarity, int dimension, float[] query, float[] vector);
-
-  float vamana_byte_score(int similarity, int dimension, byte[] query, byte[] vector);
-
-  void vamana_table(
-      int similarity,
-      int dimension,
-      int subspaces,
-      float[] columns,
-      float[] norms,
-      float[] query,
-      int halves,
-      float[] table);
-
-  float vamana_code_sum(float[] table, byte[] code, int subspaces);
-
-  void vamana_sort_in_registers(long[] keys, int count);
-
-  void vamana_sort_in_shared(long[] keys, int count);
-
-  int vamana_merge(long[] list, int size, int capacity, long[] keys, int count);
-
-  int vamana_merge_by_counting(long[] list, int size, int capacity, long[] keys, int count);
 
   void vamana_shared_layout(int policy, Pointer walk, int[] offsets);
 
@@ -114,8 +90,4 @@ public interface HostLibrary extends Library {
   long vamana_list_scratch_bytes(Pointer search, int waves, int codes);
 
   long vamana_list_batch_bytes(Pointer batch, int part);
-
-  int vamana_host_has_kernel(String name);
-
-  String vamana_host_launch(String name, Pointer parameters);
 }

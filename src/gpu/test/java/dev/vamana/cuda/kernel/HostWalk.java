@@ -37,11 +37,7 @@ final class HostWalk implements AutoCloseable {
   HostWalk(HostLibrary host, Policy policy) {
     this.host = host;
     this.policy = policy;
-    this.walk =
-        new NativeStruct("Walk", arena)
-            .set("counter", arena.allocate(4, 4))
-            .set("scratch", arena.allocate(256, 256))
-            .set("visited_slots", 1 << 16);
+    this.walk = new NativeStruct("Walk", arena).set("visited_slots", 1 << 16);
   }
 
   /** Hits as the kernel wrote them. */
@@ -62,11 +58,6 @@ final class HostWalk implements AutoCloseable {
   /** The launch's parameter. */
   NativeStruct walk() {
     return walk;
-  }
-
-  /** The parameter block of an item. */
-  NativeStruct item(int index) {
-    return blocks.get(index);
   }
 
   /** The parameter block of an item's segment. */
@@ -185,7 +176,7 @@ final class HostWalk implements AutoCloseable {
             .set("center", center)
             .set("facts", facts)
             .set("result", result.memory());
-    HostKernels.load().find("convert_byte").run(2, 256, 0, convert.memory());
+    SimtKernels.load().find("convert_byte").run(2, 256, 0, convert.memory());
     boolean whole =
         wholeCopies
             && segment.similarity() == VectorSimilarityFunction.EUCLIDEAN
@@ -291,15 +282,17 @@ final class HostWalk implements AutoCloseable {
       addresses.setAtIndex(ValueLayout.JAVA_LONG, i, blocks.get(i).memory().address());
     }
     boolean one = items.size() == 1;
-    int flags = walk.get("flags") & ~(WalkLayout.FLAG_SIDE_BY_SIDE | WalkLayout.FLAG_LIMITED);
     walk.set("items", one ? blocks.get(0).memory() : addresses)
         .set("count", items.size())
         .set(
             "flags",
-            flags
-                | (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0)
-                | (limited ? WalkLayout.FLAG_LIMITED : 0));
-    HostKernels.load().launch(policy.kernelName(warps), walk.memory());
+            (one ? WalkLayout.FLAG_SIDE_BY_SIDE : 0) | (limited ? WalkLayout.FLAG_LIMITED : 0));
+    int[] offsets = new int[7];
+    host.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk.memory()), offsets);
+    long scratch = host.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk.memory()));
+    walk.set("scratch", arena.allocate(scratch + 16, 256)).set("scratch_stride", scratch);
+    walk.set("counter", arena.allocate(4, 4));
+    SimtKernels.load().find(policy.kernelName(warps)).run(1, 32 * warps, offsets[6], walk.memory());
     List<Hits> hits = new ArrayList<>();
     for (int i = 0; i < items.size(); i++) {
       hits.add(read(results.get(i), blocks.get(i).get("capacity")));

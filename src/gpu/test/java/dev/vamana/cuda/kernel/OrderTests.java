@@ -61,21 +61,13 @@ public class OrderTests extends KernelTestCase {
     return NumericUtils.floatToSortableInt(value);
   }
 
-  public void testSortInRegisters() {
-    for (int count = 0; count <= 128; count++) {
+  public void testSort() {
+    SimtSteps steps = SimtSteps.load();
+    for (int round = 0; round < 60; round++) {
+      int count = round < 30 ? random().nextInt(140) : random().nextInt(3000);
       long[] keys = randomKeys(count);
       long[] expected = sorted(keys);
-      library.vamana_sort_in_registers(keys, count);
-      assertArrayEquals(expected, keys);
-    }
-  }
-
-  public void testSortInShared() {
-    for (int round = 0; round < 100; round++) {
-      int count = 2 + random().nextInt(TestUtil.nextInt(random(), 1, 3000));
-      long[] keys = randomKeys(count);
-      long[] expected = sorted(keys);
-      library.vamana_sort_in_shared(keys, count);
+      steps.sort(keys);
       assertArrayEquals(expected, keys);
     }
   }
@@ -97,27 +89,12 @@ public class OrderTests extends KernelTestCase {
         .toArray();
   }
 
-  /**
-   * Lists of many lengths, many equal distances, nodes that come again, entries already expanded.
-   */
-  public void testMergeKeepsWhatTheWorklistKeeps() {
-    assertMergesAsTheWorklist(
-        (list, size, capacity, keys) ->
-            library.vamana_merge(list, size, capacity, sorted(keys), keys.length));
-  }
-
-  public void testMergeByCountingKeepsWhatTheWorklistKeeps() {
-    assertMergesAsTheWorklist(
-        (list, size, capacity, keys) ->
-            library.vamana_merge_by_counting(list, size, capacity, keys, keys.length));
-  }
-
-  /** The kernels' own code, by simulated threads of blocks that merge together. */
+  /** Lists of many lengths, many equal distances, nodes that come again, expanded entries. */
   public void testMergeOfABlockKeepsWhatTheWorklistKeeps() {
     SimtSteps steps = SimtSteps.load();
     int warps = random().nextBoolean() ? 8 : 16;
     assertMergesAsTheWorklist(
-        30, 300, (list, size, capacity, keys) -> steps.merge(list, size, capacity, keys, warps));
+        (list, size, capacity, keys) -> steps.merge(list, size, capacity, keys, warps));
   }
 
   /** Rows of parents that are expanded at once have many nodes in common. */
@@ -157,11 +134,7 @@ public class OrderTests extends KernelTestCase {
   }
 
   private static void assertMergesAsTheWorklist(Merge merge) {
-    assertMergesAsTheWorklist(300, 64, merge);
-  }
-
-  private static void assertMergesAsTheWorklist(int rounds, int keysOfMost, Merge merge) {
-    for (int round = 0; round < rounds; round++) {
+    for (int round = 0; round < 30; round++) {
       int capacity = 1 + random().nextInt(random().nextBoolean() ? 64 : 300);
       int nodes = 1 + random().nextInt(600);
       float[] distances = new float[nodes];
@@ -174,7 +147,7 @@ public class OrderTests extends KernelTestCase {
       long[] list = new long[capacity];
       int size = 0;
       for (int step = 0; step < 10; step++) {
-        long[] keys = new long[1 + random().nextInt(random().nextInt(10) == 0 ? 200 : keysOfMost)];
+        long[] keys = new long[1 + random().nextInt(300)];
         List<Integer> fresh = new ArrayList<>();
         for (int i = 0; i < keys.length; i++) {
           int node = random().nextInt(nodes);
@@ -226,44 +199,29 @@ public class OrderTests extends KernelTestCase {
 
   /** A set may forget what was in it, but never says of a node that is new that it was there. */
   public void testVisitedSetForgetsButInventsNothing() {
-    for (int round = 0; round < 100; round++) {
-      int slots = 4 << random().nextInt(12);
-      int[] ordinals = random().ints(2000, 0, 1 + random().nextInt(5000)).toArray();
-      byte[] added = new byte[ordinals.length];
-      library.vamana_visit(new int[slots], slots, ordinals, ordinals.length, added);
+    SimtSteps steps = SimtSteps.load();
+    for (int round = 0; round < 20; round++) {
+      int[] set = new int[4 << random().nextInt(12)];
+      int nodes = SimtSteps.ROW + random().nextInt(5000);
       Set<Integer> seen = new HashSet<>();
       Map<Integer, Set<Integer>> buckets = new HashMap<>();
-      for (int row = 0; row < ordinals.length; row += HostLibrary.VISITED_ROW) {
-        int end = Math.min(ordinals.length, row + HostLibrary.VISITED_ROW);
-        Map<Integer, Integer> times = new HashMap<>();
-        for (int i = row; i < end; i++) {
-          times.merge(ordinals[i], (int) added[i], Integer::sum);
-          int bucket = library.vamana_visited_bucket(ordinals[i], slots);
-          buckets.computeIfAbsent(bucket, unused -> new HashSet<>()).add(ordinals[i]);
+      for (int row = 0; row < 30; row++) {
+        // a row has each node once
+        int[] ordinals = random().ints(0, nodes).distinct().limit(SimtSteps.ROW).toArray();
+        boolean[] fresh = steps.visit(set, ordinals);
+        for (int ordinal : ordinals) {
+          int bucket = library.vamana_visited_bucket(ordinal, set.length);
+          buckets.computeIfAbsent(bucket, unused -> new HashSet<>()).add(ordinal);
         }
-        for (int ordinal : times.keySet()) {
-          int bucket = library.vamana_visited_bucket(ordinal, slots);
-          boolean room = buckets.get(bucket).size() <= 4;
-          if (seen.add(ordinal)) {
-            assertTrue("a new node is added", times.get(ordinal) > 0);
-          } else if (room) {
-            assertEquals("forgotten though the bucket has room", 0, (int) times.get(ordinal));
+        for (int i = 0; i < ordinals.length; i++) {
+          int bucket = library.vamana_visited_bucket(ordinals[i], set.length);
+          if (seen.add(ordinals[i])) {
+            assertTrue("a new node is added", fresh[i]);
+          } else if (buckets.get(bucket).size() <= 4) {
+            assertFalse("forgotten though the bucket has room", fresh[i]);
           }
         }
       }
     }
-  }
-
-  /** Of a row first the nodes at 0, 4, 8, and so on, as a warp holds them. */
-  public void testNodesAreAddedInTheOrderOfLanes() {
-    int[] set = new int[4];
-    int[] row = {0, 1, 2, 3, 4, 5};
-    byte[] added = new byte[row.length];
-    library.vamana_visit(set, set.length, row, row.length, added);
-    // the bucket is full with 0, 4, 1, 5; nodes 2 and 3 take the places of 1 and 5
-    assertArrayEquals(new byte[] {1, 1, 1, 1, 1, 1}, added);
-    assertArrayEquals(new int[] {1, 5, 3, 4}, set);
-    library.vamana_visit(set, set.length, new int[] {3, 1, 1}, 3, added);
-    assertArrayEquals(new byte[] {0, 1, 0, 1, 1, 1}, added);
   }
 }

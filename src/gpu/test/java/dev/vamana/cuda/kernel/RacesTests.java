@@ -2,6 +2,7 @@ package dev.vamana.cuda.kernel;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import com.sun.jna.Library;
+import com.sun.jna.Native;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
@@ -42,8 +43,8 @@ public class RacesTests extends LuceneTestCase {
   }
 
   private static String run(String sample) {
-    HostKernels.load(); // skips the test where there is no compiler
-    return SimtKernels.functions(SimtLibrary.class).vamana_simt_sample(sample, random().nextLong());
+    return Native.load(HostLibrary.file().toString(), SimtLibrary.class)
+        .vamana_simt_sample(sample, random().nextLong());
   }
 
   public void testRacesAreFound() {

@@ -4,15 +4,20 @@ import com.sun.jna.Library;
 import com.sun.jna.Native;
 import com.sun.jna.Pointer;
 import dev.vamana.cuda.driver.SimulatedKernels;
-import java.nio.file.Files;
+import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
+import dev.vamana.cuda.lists.ListKernels;
+import java.lang.foreign.MemorySegment;
+import java.lang.foreign.ValueLayout;
 import java.nio.file.Path;
+import java.util.List;
 import java.util.Random;
 import java.util.concurrent.atomic.AtomicInteger;
 
 /**
  * The shipped kernels on the CPU, each thread of a launch as a fiber of its own
- * (native-kernels/host/simt). Blocks of kernels that search make progress side by side in a random
- * order, or one after the other; blocks of all other kernels run one after the other.
+ * (native-kernels/host/simt), with which a {@link dev.vamana.cuda.driver.SimulatedDriver} works
+ * without a device. Blocks run one after the other; or those of kernels that search make progress
+ * side by side in a random order, and a race between accesses of shared memory fails the launch.
  */
 public final class SimtKernels implements SimulatedKernels {
 
@@ -34,47 +39,36 @@ public final class SimtKernels implements SimulatedKernels {
         int oneByOne);
   }
 
-  private final HostKernels host;
+  private final HostLibrary host;
   private final SimtLibrary fibers;
   private final Random random;
   private final boolean oneByOne;
   private final AtomicInteger launches = new AtomicInteger();
 
-  private SimtKernels(HostKernels host, SimtLibrary fibers, long seed, boolean oneByOne) {
-    this.host = host;
-    this.fibers = fibers;
+  private SimtKernels(Path library, long seed, boolean oneByOne) {
+    this.host = HostLibrary.load(library);
+    this.fibers = Native.load(library.toString(), SimtLibrary.class);
     this.random = new Random(seed);
     this.oneByOne = oneByOne;
   }
 
+  /** Loads them; see {@link HostLibrary#load} for when tests are skipped. Blocks run in turn. */
+  public static SimtKernels load() {
+    return load(HostLibrary.file());
+  }
+
+  /** As {@link #load()}, from the library in a file. */
+  public static SimtKernels load(Path library) {
+    return new SimtKernels(library, 0, true);
+  }
+
   /**
-   * Loads them; tests are skipped where loading {@link HostKernels} skips them.
+   * As {@link #load()}, but blocks make progress side by side, and races are found.
    *
    * @param seed decides which threads run when
-   * @param oneByOne whether each block begins when the one before has ended
    */
-  public static SimtKernels load(long seed, boolean oneByOne) {
-    return of(HostKernels.load(), file(), seed, oneByOne);
-  }
-
-  /** As {@link #load}, with the checks of launches. */
-  static SimtKernels of(HostKernels checks, Path library, long seed, boolean oneByOne) {
-    return new SimtKernels(
-        checks, Native.load(library.toString(), SimtLibrary.class), seed, oneByOne);
-  }
-
-  /** Loads functions of the library of simulated threads. */
-  static <T extends Library> T functions(Class<T> functions) {
-    return Native.load(file().toString(), functions);
-  }
-
-  /** Returns the file of the library of simulated threads. */
-  static Path file() {
-    Path file = Path.of("target", "native", "libvamana-simt.so").toAbsolutePath();
-    if (Files.exists(file) == false) {
-      throw new AssertionError(file + " is missing: run native-kernels/build-host");
-    }
-    return file;
+  public static SimtKernels sideBySide(long seed) {
+    return new SimtKernels(HostLibrary.file(), seed, false);
   }
 
   /** Returns how many launches simulated threads have carried out. */
@@ -90,7 +84,7 @@ public final class SimtKernels implements SimulatedKernels {
     boolean batch = name.startsWith("list_batch_");
     boolean searches = name.startsWith("walk_") || name.startsWith("list_search_");
     return (blocks, threads, sharedBytes, parameters) -> {
-      host.check(name, threads, sharedBytes, parameters);
+      check(name, threads, sharedBytes, parameters);
       launches.incrementAndGet();
       String wrong =
           fibers.vamana_simt_launch(
@@ -110,5 +104,64 @@ public final class SimtKernels implements SimulatedKernels {
 
   private synchronized long nextSeed() {
     return random.nextLong();
+  }
+
+  /** Finds mistakes of a launch that would make the kernel access memory beyond its own. */
+  private void check(String name, int threads, int sharedBytes, MemorySegment parameters) {
+    if (name.startsWith("walk_")) {
+      checkWalk(name, threads, sharedBytes, parameters);
+    } else if (name.startsWith("list_search_")) {
+      checkLists(name, threads, sharedBytes, parameters);
+    } else if (name.startsWith("list_batch_")) {
+      checkBatch(name, sharedBytes, parameters);
+    }
+  }
+
+  private void checkWalk(String name, int threads, int sharedBytes, MemorySegment walk) {
+    for (Policy policy : Policy.values()) {
+      if (name.equals(policy.kernelName(threads / 32))) {
+        int[] offsets = new int[7];
+        host.vamana_shared_layout(policy.ordinal(), HostLibrary.pointer(walk), offsets);
+        if (sharedBytes < offsets[6]) {
+          throw new IllegalStateException(
+              name + " needs " + offsets[6] + " bytes of shared memory, got " + sharedBytes);
+        }
+        long scratch = host.vamana_scratch_bytes(policy.ordinal(), HostLibrary.pointer(walk));
+        long stride = walk.get(ValueLayout.JAVA_LONG, WalkLayout.SCRATCH_STRIDE);
+        if (stride < scratch || stride % 16 != 0) {
+          throw new IllegalStateException(
+              name + " needs " + scratch + " bytes of scratch a block, got " + stride);
+        }
+        return;
+      }
+    }
+    throw new IllegalStateException(name + " was launched with " + threads + " threads");
+  }
+
+  private void checkLists(String name, int threads, int sharedBytes, MemorySegment search) {
+    int waves = name.endsWith("_w" + ListKernels.MANY_WARPS) ? 1 : 0;
+    int codes = ListCodes.BITS.ordinal();
+    for (ListCodes of : List.of(ListCodes.TABLE, ListCodes.TABLE_GLOBAL)) {
+      codes = name.contains(of.kernelName() + "_w") ? of.ordinal() : codes;
+    }
+    int needed = host.vamana_list_shared_bytes(HostLibrary.pointer(search), waves, codes);
+    if (sharedBytes < needed || name.endsWith("_w" + threads / 32) == false) {
+      throw new IllegalStateException(
+          name + " needs " + needed + " bytes, got " + sharedBytes + ", threads " + threads);
+    }
+  }
+
+  private void checkBatch(String name, int sharedBytes, MemorySegment batch) {
+    int part =
+        name.startsWith("list_batch_score_")
+            ? 2
+            : name.equals("list_batch_estimate")
+                ? 3
+                : name.startsWith("list_batch_prepare_") || name.startsWith("list_batch_first_")
+                    ? 1
+                    : -1;
+    if (part > 0 && sharedBytes < host.vamana_list_batch_bytes(HostLibrary.pointer(batch), part)) {
+      throw new IllegalStateException(name + " got " + sharedBytes + " bytes of shared memory");
+    }
   }
 }

@@ -2,6 +2,7 @@ package dev.vamana.cuda.kernel;
 
 import com.carrotsearch.randomizedtesting.RandomizedContext;
 import com.sun.jna.Library;
+import com.sun.jna.Native;
 import com.sun.jna.ptr.IntByReference;
 import java.util.Random;
 
@@ -16,6 +17,8 @@ final class SimtSteps {
 
   /** Functions of the library. */
   private interface SimtLibrary extends Library {
+    String vamana_simt_sort(long[] keys, int count, long seed);
+
     String vamana_simt_merge(
         long[] list,
         IntByReference size,
@@ -40,7 +43,13 @@ final class SimtSteps {
   /** Loads them, with the random seed of the running test. */
   static SimtSteps load() {
     return new SimtSteps(
-        SimtKernels.functions(SimtLibrary.class), RandomizedContext.current().getRandom());
+        Native.load(HostLibrary.file().toString(), SimtLibrary.class),
+        RandomizedContext.current().getRandom());
+  }
+
+  /** Sorts keys, as a block does. */
+  void sort(long[] keys) {
+    check(fibers.vamana_simt_sort(keys, keys.length, random.nextLong()));
   }
 
   /**

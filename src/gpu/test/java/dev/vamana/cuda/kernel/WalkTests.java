@@ -1,7 +1,6 @@
 package dev.vamana.cuda.kernel;
 
 import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
-import dev.vamana.cuda.kernel.WalkLayouts.WalkLayout;
 import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WalkParameters.Distances;
@@ -16,7 +15,7 @@ import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.FixedBitSet;
 
-/** Compares the walk kernels, run by one thread, with the walk of the CPU executor. */
+/** Compares the walk kernels, run by simulated threads, with the walk of the CPU executor. */
 public class WalkTests extends KernelTestCase {
 
   private static final VectorSimilarityFunction[] WITHOUT_ROUNDING = {
@@ -97,6 +96,20 @@ public class WalkTests extends KernelTestCase {
     return CpuExecutor.missesHits(item, walked) ? null : CpuExecutor.search(item);
   }
 
+  /** Whether no two warps add the same node to the visited set at once. */
+  private static boolean countsEachOnce(WorkItem item, int warps) {
+    return warps == 1 || item.walk().parents() == 1;
+  }
+
+  private static void assertVisited(
+      String message, WorkItem item, int warps, long expected, long actual) {
+    if (countsEachOnce(item, warps)) {
+      assertEquals(message, expected, actual);
+    } else {
+      assertTrue(message + ": " + actual + " of " + expected, actual >= expected);
+    }
+  }
+
   private static int randomWarps() {
     return Tuning.WARPS.get(random().nextInt(Tuning.WARPS.size()));
   }
@@ -105,18 +118,19 @@ public class WalkTests extends KernelTestCase {
   public void testAnswersAreTheCpusToTheLastBit() throws IOException {
     int compared = 0;
     // some items are scanned, as many as happen to be
-    for (int round = 0; compared < 500; round++) {
-      assertTrue("only " + compared + " of 1,000 launches", round < 1_000);
+    for (int round = 0; compared < 250; round++) {
+      assertTrue("only " + compared + " of 500 launches", round < 500);
       Policy policy = randomPolicy();
       GeneratedSegment segment = segment(policy);
       try (HostWalk launch = new HostWalk(library, policy)) {
+        int warps = randomWarps();
         List<WorkItem> items = new ArrayList<>();
         for (int i = 0, count = random().nextBoolean() ? 1 : 7; i < count; i++) {
-          items.add(randomItem(segment, policy));
+          WorkItem item = randomItem(segment, policy);
+          items.add(countsEachOnce(item, warps) ? item : withoutLimit(item));
           launch.add(items.get(i));
         }
-        launch.walk().set("flags", random().nextBoolean() ? WalkLayout.FLAG_EAGER_PICK : 0);
-        List<HostWalk.Hits> hits = launch.run(randomWarps());
+        List<HostWalk.Hits> hits = launch.run(warps);
         for (int i = 0; i < hits.size(); i++) {
           HostWalk.Hits actual = hits.get(i);
           WorkResult expected = expected(items.get(i), actual);
@@ -124,7 +138,7 @@ public class WalkTests extends KernelTestCase {
             String message = policy + " " + segment.similarity() + " " + items.get(i).walk();
             assertArrayEquals(message, expected.ordinals(), actual.ordinals());
             assertArrayEquals(message, expected.scores(), actual.scores(), 0);
-            assertEquals(message, expected.visited(), actual.visited());
+            assertVisited(message, items.get(i), warps, expected.visited(), actual.visited());
             assertEquals(expected.complete() ? ResultLayout.FLAG_COMPLETE : 0, actual.flags());
             compared++;
           }
@@ -195,19 +209,15 @@ public class WalkTests extends KernelTestCase {
       GeneratedSegment segment = segment(policy);
       WorkItem item = withoutLimit(randomItem(segment, policy));
       try (HostWalk remembering = new HostWalk(library, policy).add(item);
-          HostWalk forgetting = new HostWalk(library, policy).add(item);
-          HostWalk unfiltered = new HostWalk(library, policy).add(item)) {
+          HostWalk forgetting = new HostWalk(library, policy).add(item)) {
         forgetting.walk().set("visited_slots", 4 << random().nextInt(6));
-        unfiltered.walk().set("flags", WalkLayout.FLAG_NO_VISITED_FILTER);
         HostWalk.Hits expected = remembering.run(1).get(0);
-        for (HostWalk launch : new HostWalk[] {forgetting, unfiltered}) {
-          HostWalk.Hits actual = launch.run(1).get(0);
-          assertArrayEquals(expected.ordinals(), actual.ordinals());
-          assertArrayEquals(expected.scores(), actual.scores(), 0);
-          assertEquals(expected.iterations(), actual.iterations());
-          assertTrue(actual.visited() >= expected.visited());
-          forgotten += actual.visited() - expected.visited();
-        }
+        HostWalk.Hits actual = forgetting.run(1).get(0);
+        assertArrayEquals(expected.ordinals(), actual.ordinals());
+        assertArrayEquals(expected.scores(), actual.scores(), 0);
+        assertEquals(expected.iterations(), actual.iterations());
+        assertTrue(actual.visited() >= expected.visited());
+        forgotten += actual.visited() - expected.visited();
       }
     }
     assertTrue(forgotten > 0);
@@ -281,7 +291,7 @@ public class WalkTests extends KernelTestCase {
         assertEquals(ResultLayout.FLAG_COMPLETE, actual.flags());
         assertArrayEquals(expected.ordinals(), actual.ordinals());
         assertArrayEquals(expected.scores(), actual.scores(), 0);
-        assertEquals(expected.visited(), actual.visited());
+        assertVisited("", item, warps, expected.visited(), actual.visited());
         assertEquals(expected.iterations(), actual.iterations());
       }
       item.query().floats()[random().nextInt(segment.dimension())] += 0.25f;
@@ -352,29 +362,6 @@ public class WalkTests extends KernelTestCase {
           assertArrayEquals(expected.scores(), hits.get(i).scores(), 0);
         }
       }
-    }
-  }
-
-  public void testParametersThatKernelsDoNotTake() throws IOException {
-    GeneratedSegment segment = segment(Policy.TABLE_FLOAT);
-    WorkItem item = withoutLimit(randomItem(segment, Policy.TABLE_FLOAT));
-    assertRefused(item, "item.beam", launch -> launch.item(0).set("beam", 10_001));
-    assertRefused(item, "walk.fresh_capacity", launch -> launch.walk().set("fresh_capacity", 33));
-    assertRefused(item, "walk.visited_slots", launch -> launch.walk().set("visited_slots", 100));
-    assertRefused(item, "item.parents", launch -> launch.item(0).set("parents", 65));
-    assertRefused(item, "item.capacity", launch -> launch.item(0).set("capacity", 0));
-    assertRefused(
-        item, "segment.medoid", launch -> launch.segment(0).set("medoid", segment.size()));
-    assertRefused(item, "segment.codes", launch -> launch.segment(0).set("codes", 0));
-  }
-
-  private static void assertRefused(
-      WorkItem item, String condition, java.util.function.Consumer<HostWalk> mistake) {
-    try (HostWalk launch = new HostWalk(library, Policy.TABLE_FLOAT).add(item)) {
-      mistake.accept(launch);
-      IllegalStateException refused =
-          assertThrows(IllegalStateException.class, () -> launch.run(1));
-      assertTrue(refused.getMessage(), refused.getMessage().contains(condition));
     }
   }
 }

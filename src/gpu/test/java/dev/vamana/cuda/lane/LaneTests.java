@@ -6,11 +6,11 @@ import dev.vamana.cuda.driver.GatedDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
+import dev.vamana.cuda.memory.Lease;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidentBits;
 import dev.vamana.cuda.memory.ResidentRows;
 import dev.vamana.cuda.memory.ResidentSegment;
-import dev.vamana.search.SegmentView;
 import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -32,6 +32,7 @@ public class LaneTests extends LuceneTestCase {
   static final class Place implements ResidentSegment {
     final AtomicInteger released = new AtomicInteger();
     private final AtomicInteger uses = new AtomicInteger(1);
+    private final Lease lease = new Lease(null);
     volatile boolean broken;
 
     @Override
@@ -40,8 +41,8 @@ public class LaneTests extends LuceneTestCase {
     }
 
     @Override
-    public SegmentView view() {
-      return null;
+    public Lease lease() {
+      return lease;
     }
 
     @Override
@@ -91,7 +92,7 @@ public class LaneTests extends LuceneTestCase {
     final AtomicInteger freed = new AtomicInteger();
     private int batch = -1;
 
-    Request(int kind, HeldSegment segment) {
+    Request(int kind, ResidentSegment segment) {
       super(hold(List.of(segment)), new int[] {0});
       this.kind = kind;
     }
@@ -189,8 +190,7 @@ public class LaneTests extends LuceneTestCase {
   private final AtomicReference<GpuException> lost = new AtomicReference<>();
   private final Waiters waiters = new Waiters(Waiters.usualSpinners(), SpareProcessors.always());
   private final Place place = new Place();
-  private final Lease lease = new Lease(null);
-  private final HeldSegment held = new HeldSegment(lease, place);
+  private final Lease lease = place.lease();
   private final CountDownLatch begun = new CountDownLatch(1);
   private final CountDownLatch go = new CountDownLatch(1);
 
@@ -220,7 +220,7 @@ public class LaneTests extends LuceneTestCase {
     TestLane lane = new TestLane(driver, batch -> block(), lost::set);
     List<Request> requests = new ArrayList<>();
     for (int kind : new int[] {7, 1, 2, 1, 1, 1, 2}) {
-      requests.add(new Request(kind, held));
+      requests.add(new Request(kind, place));
       lane.submit(requests.get(requests.size() - 1));
       if (requests.size() == 1) {
         pass(begun);
@@ -238,19 +238,19 @@ public class LaneTests extends LuceneTestCase {
     assertEquals(List.of(0, 1, 2, 1, 1, 3, 2), batches);
     lane.stop();
     assertEquals(0, lane.pending());
-    held.release();
+    place.release();
     assertEquals(1, place.released.get());
     driver.close();
   }
 
   public void testLeavingInEveryState() throws Exception {
     TestLane lane = new TestLane(driver, batch -> block(), lost::set);
-    Request running = new Request(0, held);
+    Request running = new Request(0, place);
     lane.submit(running);
     pass(begun);
-    Request queued = new Request(1, held);
+    Request queued = new Request(1, place);
     lane.submit(queued);
-    held.release();
+    place.release();
     assertFalse("nobody wants it", waiters.await(queued, () -> true));
     queued.leave();
     assertEquals("it has not begun", 1, queued.freed.get());
@@ -278,7 +278,7 @@ public class LaneTests extends LuceneTestCase {
               lease.endReading();
             },
             lost::set);
-    Request running = new Request(0, held);
+    Request running = new Request(0, place);
     lane.submit(running);
     pass(begun);
     Thread closer = new Thread(lease::close);
@@ -289,7 +289,7 @@ public class LaneTests extends LuceneTestCase {
     running.leave();
     assertFalse("no further batch", lease.beginReading());
     assertTrue("a thread still reads", closer.isAlive());
-    Request late = new Request(0, held);
+    Request late = new Request(0, place);
     lane.submit(late);
     go.countDown();
     closer.join();
@@ -317,7 +317,7 @@ public class LaneTests extends LuceneTestCase {
     for (RuntimeException thrown :
         new RuntimeException[] {failed, null, new IllegalStateException("a bug"), null}) {
       next.set(thrown);
-      Request request = new Request(0, held);
+      Request request = new Request(0, place);
       lane.submit(request);
       assertTrue(waiters.await(request, () -> false));
       if (lost.get() != null || thrown instanceof IllegalStateException) {
@@ -330,17 +330,17 @@ public class LaneTests extends LuceneTestCase {
       assertEquals(1, request.freed.get());
     }
     lane.stop();
-    Request late = new Request(0, held);
+    Request late = new Request(0, place);
     lane.submit(late);
     assertTrue(late.failure().contextLost());
     late.leave();
-    held.release();
+    place.release();
     assertEquals(1, place.released.get());
     driver.close();
   }
 
   private Request submitted(Lane<Request> lane, int kind) {
-    Request request = new Request(kind, held);
+    Request request = new Request(kind, place);
     lane.submit(request);
     return request;
   }
@@ -368,7 +368,7 @@ public class LaneTests extends LuceneTestCase {
     expectThrows(GpuException.class, () -> gated.allocate(1));
     driver.bind();
     driver.free(driver.allocate(1));
-    held.release();
+    place.release();
     assertEquals(1, place.released.get());
     driver.close();
   }
@@ -389,7 +389,7 @@ public class LaneTests extends LuceneTestCase {
     Request request = submitted(lane, 0);
     pass(begun);
     place.broken = true;
-    held.release();
+    place.release();
     go.countDown();
     long end = System.nanoTime() + TimeUnit.MINUTES.toNanos(1);
     assertTrue("it ended", waiters.await(request, () -> System.nanoTime() > end));
@@ -405,7 +405,7 @@ public class LaneTests extends LuceneTestCase {
   public void testAStoppedLaneThatNeverBegan() {
     TestLane lane = new TestLane(driver, batch -> {}, lost::set);
     lane.stop();
-    Request late = new Request(0, held);
+    Request late = new Request(0, place);
     lane.submit(late);
     assertTrue(late.done());
     assertTrue(late.failure().contextLost());
@@ -471,18 +471,16 @@ public class LaneTests extends LuceneTestCase {
   private void call(TestLane lane, Queue<Request> all, Queue<Place> places, Random random) {
     Place own = new Place();
     places.add(own);
-    Lease ownLease = new Lease(null);
-    HeldSegment segment = new HeldSegment(ownLease, own);
     List<Request> requests = new ArrayList<>();
     for (int i = 0; i <= random.nextInt(3); i++) {
-      Request request = new Request(random.nextInt(2), segment);
+      Request request = new Request(random.nextInt(2), own);
       requests.add(request);
       all.add(request);
       lane.submit(request);
     }
-    segment.release();
+    own.release();
     if (random.nextInt(4) == 0) {
-      ownLease.close();
+      own.lease().close();
     }
     for (Request request : requests) {
       boolean wanted = random.nextInt(3) > 0;

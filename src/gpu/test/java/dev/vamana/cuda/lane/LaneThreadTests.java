@@ -98,10 +98,9 @@ public class LaneThreadTests extends LuceneTestCase {
   private final AtomicReference<GpuException> lost = new AtomicReference<>();
   private final Waiters waiters = new Waiters(Waiters.usualSpinners(), SpareProcessors.always());
   private final Place place = new Place();
-  private final HeldSegment held = new HeldSegment(new Lease(null), place);
 
   private Request submitted(Lane<Request> lane) {
-    Request request = new Request(0, held);
+    Request request = new Request(0, place);
     lane.submit(request);
     return request;
   }
@@ -117,7 +116,7 @@ public class LaneThreadTests extends LuceneTestCase {
     request.leave();
     lane.stop();
     assertNull(lost.get());
-    held.release();
+    place.release();
     gated.close();
   }
 
@@ -139,7 +138,7 @@ public class LaneThreadTests extends LuceneTestCase {
     request.leave();
     lane.stop();
     assertNull(lost.get());
-    held.release();
+    place.release();
     assertEquals(1, place.released.get());
     driver.close();
   }
@@ -152,7 +151,7 @@ public class LaneThreadTests extends LuceneTestCase {
     Request late = submitted(lane);
     assertTrue(late.failure().contextLost());
     late.leave();
-    held.release();
+    place.release();
     driver.close();
   }
 }

@@ -7,7 +7,6 @@ import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
-import java.lang.reflect.Proxy;
 import java.util.ArrayList;
 import java.util.List;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -134,29 +133,14 @@ public class MappedRegistrationsTests extends LuceneTestCase {
 
   /** A driver that shows pages of different registrations at addresses apart from each other. */
   public void testPiecesThatAreNotSideBySideForTheDevice() {
-    CudaDriver scattering =
-        (CudaDriver)
-            Proxy.newProxyInstance(
-                getClass().getClassLoader(),
-                new Class<?>[] {CudaDriver.class},
-                (proxy, method, arguments) -> {
-                  CudaDriver.Registration real =
-                      driver.register((long) arguments[0], (long) arguments[1]);
-                  long shown = real.deviceAddress() * 2;
-                  return new CudaDriver.Registration() {
-                    @Override
-                    public long deviceAddress() {
-                      return shown;
-                    }
-
-                    @Override
-                    public void release() {
-                      real.release();
-                    }
-                  };
-                });
     MappedRegistrations registrations =
-        new MappedRegistrations(scattering::register, budget, 2 * PAGE);
+        new MappedRegistrations(
+            (address, bytes) -> {
+              CudaDriver.Registration real = driver.register(address, bytes);
+              return new CudaDriver.Registration(real.deviceAddress() * 2, real::release);
+            },
+            budget,
+            2 * PAGE);
     MappedRegistrations.Range one = registrations.register(mapping.asSlice(PAGE + 5, 10), GO_ON);
     assertEquals((mapping.address() + PAGE) * 2 + 5, one.deviceAddress());
     GpuException e =

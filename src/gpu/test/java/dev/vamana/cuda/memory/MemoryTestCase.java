@@ -3,8 +3,8 @@ package dev.vamana.cuda.memory;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.KernelTestCase;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
 import dev.vamana.vectors.FileRegion;
@@ -51,11 +51,11 @@ public abstract class MemoryTestCase extends KernelTestCase {
   static final long MEGABYTE = 1 << 20;
 
   /** The kernels, run by the CPU. */
-  static HostKernels kernels;
+  static SimtKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostKernels.load();
+    kernels = SimtKernels.load();
   }
 
   @AfterClass

@@ -76,7 +76,7 @@ public class UploadTests extends MemoryTestCase {
   }
 
   private void check(SegmentView view, PlacementPlan plan) throws IOException {
-    SegmentUpload upload = new SegmentUpload(view, plan, memory, GO_ON);
+    SegmentUpload upload = new SegmentUpload(new Lease(view), plan, memory, GO_ON);
     Resident resident = upload.run();
     assertEquals(plan.deviceBytes(), memory.device().used());
     assertEquals(plan.deviceBytes(), driver.deviceBytes());
@@ -321,7 +321,7 @@ public class UploadTests extends MemoryTestCase {
                 throw new AlreadyClosedException("closing");
               }
             };
-        SegmentUpload upload = new SegmentUpload(view, plan, memory, abort);
+        SegmentUpload upload = new SegmentUpload(new Lease(view), plan, memory, abort);
         try {
           Resident resident = upload.run();
           resident.retire();
@@ -352,7 +352,8 @@ public class UploadTests extends MemoryTestCase {
         plan = PlacementPlan.of(SegmentShape.of(view), Placement.EXACT, RawVectors.DEVICE);
       }
       expectThrows(
-          AlreadyClosedException.class, () -> new SegmentUpload(view, plan, memory, GO_ON).run());
+          AlreadyClosedException.class,
+          () -> new SegmentUpload(new Lease(view), plan, memory, GO_ON).run());
     }
   }
 
@@ -366,7 +367,8 @@ public class UploadTests extends MemoryTestCase {
       assertTrue(memory.device().tryReserve(DEVICE - plan.deviceBytes() + 1));
       GpuException e =
           expectThrows(
-              GpuException.class, () -> new SegmentUpload(view, plan, memory, GO_ON).run());
+              GpuException.class,
+              () -> new SegmentUpload(new Lease(view), plan, memory, GO_ON).run());
       assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
       memory.device().release(DEVICE - plan.deviceBytes() + 1);
     }

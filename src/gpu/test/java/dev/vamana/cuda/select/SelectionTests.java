@@ -3,7 +3,7 @@ package dev.vamana.cuda.select;
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakScope;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.tools.gpu.Gpu;
@@ -36,7 +36,7 @@ public class SelectionTests extends LuceneTestCase {
   @BeforeClass
   public static void open() {
     device = Gpu.missing() == null;
-    driver = device ? Gpu.openDriver() : new SimulatedDriver(HostKernels.load(), 2L << 30, false);
+    driver = device ? Gpu.openDriver() : new SimulatedDriver(SimtKernels.load(), 2L << 30, false);
     driver.bind();
   }
 

@@ -1,11 +1,6 @@
 package dev.vamana.cuda.selftest;
 
-import dev.vamana.graph.Adjacency;
-import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
-import dev.vamana.graph.GraphEngine;
-import dev.vamana.graph.GraphTask;
-import dev.vamana.graph.VamanaGraph;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.CodebookId;
 import dev.vamana.pq.PqTrainer;
@@ -16,14 +11,9 @@ import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import dev.vamana.vectors.PairDistances;
 import dev.vamana.work.AbortCheck;
-import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
-import java.util.stream.IntStream;
-import org.apache.lucene.index.VectorEncoding;
-import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 /** Which answers the CPU takes for wrong ones. */
@@ -45,8 +35,7 @@ public class SamplesTests extends LuceneTestCase {
   }
 
   public void testAnswers() throws IOException {
-    TinySegment segment =
-        TinySegment.of(random().nextBoolean() ? VectorEncoding.BYTE : VectorEncoding.FLOAT32, null);
+    TinySegment segment = TinySegment.withGraph();
     int query = random().nextInt(TinySegment.QUERIES);
     WorkItem item =
         new WorkItem(
@@ -88,12 +77,6 @@ public class SamplesTests extends LuceneTestCase {
     PqTrainer.Options options = new PqTrainer.Options(random().nextLong(), 1, 1, 0);
     Codebook right =
         PqTrainer.train(sample, layout, CodebookId.random(), options, AbortCheck.NEVER);
-    assertNull(Samples.wrongCodebook(right, sample));
-    float[] centroids = right.centroids().clone();
-    Arrays.fill(centroids, 1e3f);
-    assertNotNull(Samples.wrongCodebook(new Codebook(right.id(), layout, centroids), sample));
-    Arrays.fill(centroids, Float.NaN);
-    assertNotNull(Samples.wrongCodebook(new Codebook(right.id(), layout, centroids), sample));
     byte[] codes = new byte[SIZE * layout.count()];
     for (int i = 0; i < SIZE; i++) {
       right.encode(rows[i], codes, i * layout.count());
@@ -123,49 +106,5 @@ public class SamplesTests extends LuceneTestCase {
     }
     Arrays.setAll(found, i -> (i + 1) % 20);
     assertNotNull(Samples.wrongCentroid(centroids, source, 20, found, distances));
-  }
-
-  public void testGraphs() throws IOException {
-    GraphTask task =
-        GraphChecks.task(
-            GraphChecks.floats(Arrays.asList(rows())),
-            VectorSimilarityFunction.values()[random().nextInt(4)],
-            new BuildParameters(8, 24, 1.2f, random().nextLong()),
-            null,
-            Workers.callingThread(),
-            AbortCheck.NEVER);
-    try (VamanaGraph graph = GraphEngine.CPU.build(task)) {
-      assertNull(Samples.wrongGraph(task, graph.rows()));
-    }
-    assertNotNull(Samples.wrongGraph(task, new Strangers(task.distances().create())));
-  }
-
-  /** A graph whose edges lead as far as possible. */
-  private record Strangers(PairDistances distances) implements Adjacency {
-    @Override
-    public int size() {
-      return SIZE;
-    }
-
-    @Override
-    public int maxDegree() {
-      return 1;
-    }
-
-    @Override
-    public int neighbors(int node, int[] neighbors) throws IOException {
-      int[] all = IntStream.range(0, SIZE).toArray();
-      float[] measured = new float[SIZE];
-      distances.pivot(node);
-      distances.distances(all, measured, SIZE);
-      neighbors[0] =
-          IntStream.range(0, SIZE).reduce((a, b) -> measured[a] < measured[b] ? b : a).getAsInt();
-      return 1;
-    }
-
-    @Override
-    public Adjacency copy() {
-      return this;
-    }
   }
 }

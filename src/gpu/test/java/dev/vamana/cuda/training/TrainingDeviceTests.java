@@ -4,8 +4,8 @@ import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
 import dev.vamana.cuda.kernel.HostLibrary;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
@@ -39,11 +39,11 @@ import org.junit.BeforeClass;
     filters = {QuickPatchThreadsFilter.class, HostLibrary.CleanerThread.class})
 public class TrainingDeviceTests extends LuceneTestCase {
 
-  private static HostKernels kernels;
+  private static SimtKernels kernels;
 
   @BeforeClass
   public static void loadKernels() {
-    kernels = HostKernels.load();
+    kernels = SimtKernels.load();
   }
 
   @AfterClass
@@ -136,8 +136,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
       SubspaceLayout layout = new SubspaceLayout(dims, subspaces);
       TrainingSample sample = TrainingSample.of(dims, rows(n, dims, integers));
       PqTrainer.Options options =
-          new PqTrainer.Options(
-              random().nextLong(), 1 + random().nextInt(5), 2, 0.001, Math.max(0, round - 3));
+          new PqTrainer.Options(random().nextLong(), 1 + random().nextInt(5), 2, 0.001);
       Codebook expected =
           PqTrainer.train(sample, layout, CodebookId.random(), options, AbortCheck.NEVER);
       SimulatedDriver driver = driver();
@@ -182,7 +181,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
     TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
     RowSource source = () -> (row, target) -> System.arraycopy(rows[row], 0, target, 0, dims);
     byte[] actual = new byte[expected.length];
-    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+    try (NearestCentroids onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
       onDevice.encode(source, n, actual, Workers.callingThread(), AbortCheck.NEVER);
       assertArrayEquals(expected, actual);
       Arrays.fill(actual, (byte) 0);
@@ -212,7 +211,7 @@ public class TrainingDeviceTests extends LuceneTestCase {
     SimulatedDriver driver = driver();
     driver.bind();
     TrainingDevice device = new TrainingDevice(driver, hostMemory(), DeviceBudget.UNLIMITED);
-    try (DeviceEncoder onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
+    try (NearestCentroids onDevice = device.encoder(codebook, AbortCheck.NEVER)) {
       Workers workers = new Workers(pool, threads + 1);
       int slow = random().nextInt(n);
       RowSource source =

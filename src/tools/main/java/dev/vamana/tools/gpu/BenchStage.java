@@ -4,17 +4,34 @@ import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.memory.Placement;
 import java.io.IOException;
 import java.util.List;
+import org.apache.lucene.codecs.KnnVectorsFormat;
+import org.apache.lucene.codecs.lucene99.Lucene99HnswVectorsFormat;
 
 /**
  * Measures recall and queries per second of every placement and batch size, on one set: walks of
- * the graph, or searches of inverted lists.
+ * the graph, of the graph that Lucene's HNSW format has stored, or searches of inverted lists.
  */
 final class BenchStage implements Stage {
 
   static final int K = 10;
 
-  private static final String GRAPH = "vamana-gpu";
   static final String LISTS = "vamana-ivf";
+
+  /** What is searched. */
+  enum Kind {
+    /** Our graph. */
+    GRAPH("vamana-gpu"),
+    /** Inverted lists. */
+    LISTS(BenchStage.LISTS),
+    /** Level 0 of Lucene's graph. */
+    STOCK("stock-hnsw-gpu");
+
+    private final String method;
+
+    Kind(String method) {
+      this.method = method;
+    }
+  }
 
   // on an H200 machine a call became faster for two seconds; in multiples of a measurement:
   // whoever measures milliseconds does not care for compiled code
@@ -34,23 +51,26 @@ final class BenchStage implements Stage {
           Placement.MAPPED_GRAPH);
 
   private final String setName;
-  private final boolean lists;
+  private final Kind kind;
 
-  /** Measures walks, or searches of lists. */
-  BenchStage(String setName, boolean lists) {
+  BenchStage(String setName, Kind kind) {
     this.setName = setName;
-    this.lists = lists;
+    this.kind = kind;
   }
 
   @Override
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
-    try (SetIndex index = lists ? lists(context, set) : index(context, set)) {
+    try (SetIndex index = opened(context, set)) {
       float[][] pool = QueryPool.of(set.vectors(), index.view(), context.options().largestBatch());
-      List<Placement> usual = lists ? List.of(Placement.EXACT) : GRAPH_PLACEMENTS;
+      List<Placement> usual =
+          switch (kind) {
+            case GRAPH -> GRAPH_PLACEMENTS;
+            case LISTS -> List.of(Placement.EXACT);
+            case STOCK -> List.of(Placement.EXACT, Placement.EXACT_INT8);
+          };
       for (Placement placement : Lane.placements(context.options(), usual)) {
-        try (Lane lane =
-            Lane.open(context, lists ? LISTS : GRAPH, placement, List.of(index.view()))) {
+        try (Lane lane = Lane.open(context, kind.method, placement, List.of(index.view()))) {
           measure(context, set, index, pool, lane);
         } catch (IllegalStateException e) {
           // the other placements are measured regardless
@@ -66,16 +86,19 @@ final class BenchStage implements Stage {
         context, set, "vamana", new VamanaVectorsFormat(context.parameters(), context.workers()));
   }
 
-  /** Opens an index with inverted lists, and records its build. */
-  private static SetIndex lists(Context context, SuiteSet set) throws IOException {
-    return opened(context, set, LISTS, BuildStage.lists(context));
+  private SetIndex opened(Context context, SuiteSet set) throws IOException {
+    return switch (kind) {
+      case GRAPH -> index(context, set);
+      case LISTS -> opened(context, set, Kind.LISTS.method, BuildStage.lists(context));
+      case STOCK -> opened(context, set, Kind.STOCK.method, new Lucene99HnswVectorsFormat());
+    };
   }
 
   private static SetIndex opened(
-      Context context, SuiteSet set, String method, VamanaVectorsFormat format) throws IOException {
+      Context context, SuiteSet set, String method, KnnVectorsFormat format) throws IOException {
     SetIndex index = SetIndex.open(context.index(set.index(method)), set, format, 1, 1);
-    context.built(
-        set.subject(), method + " index", context.workers().threads(), index.buildSeconds());
+    int threads = format instanceof VamanaVectorsFormat ? context.workers().threads() : 1;
+    context.built(set.subject(), method + " index", threads, index.buildSeconds());
     return index;
   }
 

@@ -12,11 +12,9 @@ import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Precision;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.memory.SharedPages;
 import dev.vamana.search.BatchedKnn;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.QueryVector;
-import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.callers.Callers;
@@ -42,13 +40,6 @@ final class DevicesStage implements Stage {
   private static final int CALLERS = 8;
 
   private static final double RECALL = 0.95;
-
-  /** Turns of a measurement's length within which segments are expected to be spread. */
-  private static final int MOST_TURNS = 50;
-
-  /** Ten looks a second; segments are spread as soon as there is anything to do. */
-  private static final DevicesExecutor.Spread QUICK =
-      new DevicesExecutor.Spread(TimeUnit.MILLISECONDS.toNanos(100), 1e-6);
 
   private static final long HOST_BYTES = Long.MAX_VALUE / 100;
   private static final MemoryLimit PAGES = MemoryLimit.percent(60);
@@ -89,8 +80,7 @@ final class DevicesStage implements Stage {
       Context context, SuiteSet set, SetIndex index, Placement placement, int count)
       throws IOException, InterruptedException {
     List<SegmentView> views = index.views();
-    try (SharedPages pages = new SharedPages(context.drivers().apply(0), PAGES, HOST_BYTES);
-        DevicesExecutor executor = open(context, pages, placement, count)) {
+    try (DevicesExecutor executor = open(context, placement, count)) {
       views.forEach(executor::opened);
       settle(executor, views);
       BatchedKnn knn = new BatchedKnn(index.searcher(), executor);
@@ -99,11 +89,7 @@ final class DevicesStage implements Stage {
       double recall = sweep.recalls().get(beam);
       WalkParameters walk = walk(placement, beam);
       int batch = context.options().largestBatch();
-      int turns = 0;
-      do {
-        ask(set, knn, walk, batch, context.options().seconds());
-        turns++;
-      } while (isSpread(executor, views) == false && turns < MOST_TURNS);
+      ask(set, knn, walk, batch, context.options().seconds());
       Callers.Times times = ask(set, knn, walk, batch, 3 * context.options().seconds());
       context.searched(
           set.subject(),
@@ -121,12 +107,11 @@ final class DevicesStage implements Stage {
     }
   }
 
-  private static DevicesExecutor open(
-      Context context, SharedPages pages, Placement placement, int count) {
+  private static DevicesExecutor open(Context context, Placement placement, int count) {
     ResidencyOptions residency =
         ResidencyOptions.defaults(HOST_BYTES)
             .withPlacement(placement)
-            .withLimits(Gpu.MOST_MEMORY, PAGES)
+            .withLimits(Gpu.MOST_MEMORY, PAGES.part(count))
             .withTimes(Duration.ofSeconds(60), Duration.ofMillis(200));
     GpuOptions options =
         GpuOptions.DEFAULT.withTimes(times -> times.selfTest(0)).withPlans(Gpu.WALKS);
@@ -134,12 +119,9 @@ final class DevicesStage implements Stage {
         count,
         (ordinal, changed) ->
             GpuExecutor.open(
-                () -> pages.of(context.drivers().apply(ordinal).get()),
-                residency,
-                options,
-                new Changes(changed)),
+                context.drivers().apply(ordinal), residency, options, new Changes(changed)),
         Gpu.MOST_MEMORY,
-        QUICK,
+        DevicesExecutor.Spread.DEFAULT,
         e -> context.say("segments are not spread: %s", e));
   }
 
@@ -154,18 +136,6 @@ final class DevicesStage implements Stage {
       }
       Thread.sleep(2);
     }
-  }
-
-  private static long resident(SearchExecutor executor, List<SegmentView> views) {
-    return views.stream()
-        .filter(view -> executor.presence(view).state() == DevicePresence.State.RESIDENT)
-        .count();
-  }
-
-  /** Whether each device has its part of the resident segments. */
-  private static boolean isSpread(DevicesExecutor executor, List<SegmentView> views) {
-    long least = resident(executor, views) / executor.devices().size();
-    return executor.devices().stream().allMatch(each -> resident(each, views) >= least);
   }
 
   private WalkParameters walk(Placement placement, int beam) {

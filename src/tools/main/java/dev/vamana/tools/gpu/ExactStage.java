@@ -23,7 +23,7 @@ import org.apache.lucene.index.VectorEncoding;
 
 /**
  * Measures exact search on the device, on one set, from {@code float[][]} to ordinals and scores in
- * Java arrays, with rows on the device and streamed from the host.
+ * Java arrays, with rows on the device.
  */
 final class ExactStage implements Stage {
 
@@ -31,7 +31,6 @@ final class ExactStage implements Stage {
   private static final int K = BenchStage.K;
   private static final int LEAST = 5;
   private static final int WARM_UPS = 3;
-  private static final int STREAMED_BATCH = 1_000;
 
   private final String setName;
 
@@ -84,10 +83,6 @@ final class ExactStage implements Stage {
       for (int batch : context.options().batches()) {
         measure(context, set, driver, scans, resident, "scan", batch);
       }
-      ExactRows streamed =
-          ExactRows.streamed(
-              host, stride, base.length, dimension, vectors.similarity(), VectorEncoding.FLOAT32);
-      measure(context, set, driver, scans, streamed, "scan-streamed", STREAMED_BATCH);
     } finally {
       driver.free(address);
     }

@@ -22,9 +22,9 @@ import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnByteVectorField;
 import org.apache.lucene.index.ByteVectorValues;
 import org.apache.lucene.index.CodecReader;
+import org.apache.lucene.index.FilterLeafReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
-import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.NoMergePolicy;
 import org.apache.lucene.index.SerialMergeScheduler;
 import org.apache.lucene.store.Directory;
@@ -130,7 +130,7 @@ final class LargeStage implements Stage {
         IndexWriter writer = new IndexWriter(directory, config)) {
       writer.addIndexes(
           vectors.reader().leaves().stream()
-              .map(LeafReaderContext::reader)
+              .map(leaf -> (CodecReader) FilterLeafReader.unwrap(leaf.reader()))
               .toArray(CodecReader[]::new));
       writer.commit();
     }

@@ -68,6 +68,8 @@ record LargeTruth(byte[][] queries, int[][] distances) {
     int dimension = values.dimension();
     List<QueryVector> vectors = Arrays.stream(queries).map(QueryVector::of).toList();
     ExactHits hits = new ExactHits();
+    long address = driver.allocate((long) Math.min(SLICE, values.size()) * dimension);
+    long stream = driver.createStream();
     try (ExactScans scans =
         new ExactScans(
             driver,
@@ -76,9 +78,12 @@ record LargeTruth(byte[][] queries, int[][] distances) {
             ExactOptions.DEFAULT)) {
       for (int first = 0; first < values.size(); first += SLICE) {
         int count = Math.min(SLICE, values.size() - first);
+        long bytes = (long) count * dimension;
+        driver.copyToDevice(address, rows.asSlice((long) first * dimension, bytes), stream);
+        driver.synchronize(stream);
         ExactRows slice =
-            ExactRows.streamed(
-                rows.asSlice((long) first * dimension, (long) count * dimension),
+            ExactRows.resident(
+                address,
                 dimension,
                 count,
                 dimension,
@@ -93,6 +98,9 @@ record LargeTruth(byte[][] queries, int[][] distances) {
         }
         context.say("scanned %,d vectors", first + count);
       }
+    } finally {
+      driver.destroyStream(stream);
+      driver.free(address);
     }
     return nearest;
   }

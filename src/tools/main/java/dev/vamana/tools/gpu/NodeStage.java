@@ -190,7 +190,7 @@ final class NodeStage implements Stage {
   private static void nrt(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
     for (NrtTrial.Kind kind : NrtTrial.Kind.values()) {
-      boolean gpu = kind == NrtTrial.Kind.VAMANA_GPU;
+      boolean gpu = kind.gpu();
       if (options.wants(kind.label()) && (gpu == false || options.device() >= 0)) {
         for (int rate : options.rates()) {
           for (int clients : options.clients()) {

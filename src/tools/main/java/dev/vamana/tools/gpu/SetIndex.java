@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
+import dev.vamana.stock.AcceleratedReaders;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.Closeable;
@@ -11,10 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsFormat;
-import org.apache.lucene.codecs.KnnVectorsReader;
-import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
-import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
@@ -93,8 +91,8 @@ record SetIndex(MMapDirectory directory, DirectoryReader reader, double buildSec
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
     MMapDirectory directory = new MMapDirectory(folder, PIECE);
-    return new SetIndex(
-        directory, DirectoryReader.open(directory), Double.parseDouble(Files.readString(built)));
+    DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory));
+    return new SetIndex(directory, reader, Double.parseDouble(Files.readString(built)));
   }
 
   /** Returns a searcher on the calling thread. */
@@ -118,11 +116,7 @@ record SetIndex(MMapDirectory directory, DirectoryReader reader, double buildSec
   }
 
   private static SegmentView view(LeafReader leaf) {
-    KnnVectorsReader vectors = ((CodecReader) leaf).getVectorReader();
-    if (vectors instanceof PerFieldKnnVectorsFormat.FieldsReader perField) {
-      vectors = perField.getFieldReader(FIELD);
-    }
-    return ((SegmentViews) vectors).view(FIELD);
+    return SegmentViews.of(leaf, FIELD);
   }
 
   /** Writes an index of a set, as {@link #open(Path, Rows, KnnVectorsFormat, int, int)} does. */

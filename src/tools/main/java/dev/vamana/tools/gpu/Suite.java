@@ -28,7 +28,6 @@ public final class Suite {
           "dev.vamana.cuda.select.SelectionTests",
           "dev.vamana.cuda.exact.ExactScansTests",
           "dev.vamana.cuda.ExactPlanTests",
-          "dev.vamana.cuda.StreamedPlanTests",
           "dev.vamana.cuda.ExactPlanFaultTests",
           "dev.vamana.cuda.SmallSegmentsTests",
           "dev.vamana.cuda.WideVectorTests",
@@ -96,8 +95,9 @@ public final class Suite {
       stages.put("node-drivers-" + set, new NodeStage(set, NodeStage.Kinds.DRIVERS));
       stages.put("node-nrt-" + set, new NodeStage(set, NodeStage.Kinds.NRT));
       stages.put("build-" + set, new BuildStage(set));
-      stages.put("bench-" + set, new BenchStage(set, false));
-      stages.put("lists-" + set, new BenchStage(set, true));
+      stages.put("bench-" + set, new BenchStage(set, BenchStage.Kind.GRAPH));
+      stages.put("lists-" + set, new BenchStage(set, BenchStage.Kind.LISTS));
+      stages.put("stock-" + set, new BenchStage(set, BenchStage.Kind.STOCK));
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("devices-" + set, new DevicesStage(set, false));
       stages.put("list-devices-" + set, new DevicesStage(set, true));

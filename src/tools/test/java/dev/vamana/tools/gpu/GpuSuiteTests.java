@@ -5,7 +5,7 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.ForwardingDriver;
 import dev.vamana.cuda.driver.RegisteredPages;
 import dev.vamana.cuda.driver.SimulatedDriver;
-import dev.vamana.cuda.kernel.HostKernels;
+import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.tools.figures.Figures;
 import dev.vamana.tools.figures.Page;
 import dev.vamana.tools.figures.Sheet;
@@ -37,7 +37,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     return ordinal ->
         () -> {
           SimulatedDriver device =
-              new SimulatedDriver(HostKernels.load(), 1L << 30, true).in(pages, ordinal);
+              new SimulatedDriver(SimtKernels.load(), 1L << 30, true).in(pages, ordinal);
           return new ForwardingDriver(device) {
             @Override
             public void close() {
@@ -84,7 +84,7 @@ public class GpuSuiteTests extends LuceneTestCase {
   public void testSearchesBecomeAPage() throws Exception {
     Path home = createTempDir();
     String[] cpu = {"--device=-1", "--batches=1,10", "--limit=1000"};
-    Stage bench = new BenchStage("clustered", false);
+    Stage bench = new BenchStage("clustered", BenchStage.Kind.GRAPH);
     run(home, bench, VamanaParameters.DEFAULT, cpu);
     int rows = rows(home, Sheet.GPU).size();
     // a scan finds all neighbours with every beam, so there is a row for each batch
@@ -92,7 +92,7 @@ public class GpuSuiteTests extends LuceneTestCase {
     // again: the index is found, rows take the place of the former
     run(home, bench, VamanaParameters.DEFAULT, cpu);
     assertEquals(rows, rows(home, Sheet.GPU).size());
-    run(home, new BenchStage("clustered", true), VamanaParameters.DEFAULT, cpu);
+    run(home, new BenchStage("clustered", BenchStage.Kind.LISTS), VamanaParameters.DEFAULT, cpu);
     run(home, new LuceneStage("clustered"), VamanaParameters.DEFAULT, cpu);
     run(home, new FilterStage("clustered"), VamanaParameters.DEFAULT, cpu);
     List<Map<String, String>> all = rows(home, Sheet.GPU);
@@ -139,7 +139,7 @@ public class GpuSuiteTests extends LuceneTestCase {
         VamanaParameters.DEFAULT,
         "--batches=100",
         "--limit=200");
-    assertEquals(2, rows(home, Sheet.GPU).size());
+    assertEquals(1, rows(home, Sheet.GPU).size());
     assertRecall(1, rows(home, Sheet.GPU));
   }
 

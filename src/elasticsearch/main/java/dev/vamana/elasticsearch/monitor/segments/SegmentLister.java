@@ -5,6 +5,7 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SearchExecutor;
 import dev.vamana.search.SegmentView;
+import dev.vamana.search.SegmentViews;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.HashMap;
@@ -44,10 +45,10 @@ final class SegmentLister {
   private SegmentLister() {}
 
   /**
-   * Lists the fields in this plugin's format.
+   * Lists the fields in this plugin's format, and accelerated ones in stock formats.
    *
    * @param reader the reader, which may be wrapped; fields that the wrapper hides are left out
-   * @param stock whether to list fields in other formats, too
+   * @param stock whether to list all other fields, too
    */
   static List<FieldSegment> list(IndexReader reader, boolean stock) throws IOException {
     List<FieldSegment> rows = new ArrayList<>();
@@ -60,13 +61,10 @@ final class SegmentLister {
       }
       for (FieldInfo info : leaf.reader().getFieldInfos()) {
         SegmentFacts facts = ours.get(info.name);
-        if (facts != null) {
-          rows.add(ours(segment, facts));
-        } else if (stock && info.hasVectorValues()) {
-          FieldSegment row = stock(segment, info, leaf.reader());
-          if (row != null) {
-            rows.add(row);
-          }
+        FieldSegment row =
+            facts != null ? ours(segment, facts) : stock(segment, info, leaf.reader(), stock);
+        if (row != null) {
+          rows.add(row);
         }
       }
     }
@@ -124,9 +122,18 @@ final class SegmentLister {
     return presence != null ? presence : view.hasLists() ? LISTS : CPU;
   }
 
-  /** Describes a field in another format; returns null if it has no vectors in this segment. */
-  private static FieldSegment stock(String segment, FieldInfo info, LeafReader reader)
-      throws IOException {
+  /**
+   * Describes a field in another format; returns null if it has no vectors in this segment.
+   *
+   * @param others whether fields that no executor searches are wanted, too
+   */
+  private static FieldSegment stock(
+      String segment, FieldInfo info, LeafReader reader, boolean others) throws IOException {
+    SegmentView accelerated = info.hasVectorValues() ? SegmentViews.of(reader, info.name) : null;
+    if (accelerated == null && (others == false || info.hasVectorValues() == false)) {
+      return null;
+    }
+    DevicePresence presence = accelerated == null ? STOCK : presence(accelerated);
     KnnVectorValues vectors =
         switch (info.getVectorEncoding()) {
           case BYTE -> reader.getByteVectorValues(info.name);
@@ -144,7 +151,7 @@ final class SegmentLister {
     long bytes =
         (long) vectors.size() * info.getVectorDimension() * info.getVectorEncoding().byteSize;
     return new FieldSegment(
-        new SegmentReport(segment, info.name, vectors.size(), STOCK, List.of()),
+        new SegmentReport(segment, info.name, vectors.size(), presence, List.of()),
         false,
         info.getVectorDimension(),
         similarity(info.getVectorSimilarityFunction()),

@@ -10,13 +10,11 @@ import java.util.Objects;
  * A device of a node.
  *
  * @param statistics the device, whether it answers, and its counters
- * @param sensors values of the sensors that are known, by their names in statistics
  */
-public record DeviceStats(GpuStatistics statistics, Map<String, Object> sensors) {
+public record DeviceStats(GpuStatistics statistics) {
 
   public DeviceStats {
     Objects.requireNonNull(statistics, "statistics");
-    Objects.requireNonNull(sensors, "sensors");
   }
 
   /** The device, for an entry of the section {@code devices}; counters are added elsewhere. */
@@ -31,7 +29,6 @@ public record DeviceStats(GpuStatistics statistics, Map<String, Object> sensors)
     described.put("usable", statistics.usable());
     described.put("reason", statistics.reason());
     described.put("memory_total_in_bytes", device.totalBytes());
-    described.putAll(sensors);
     described.values().removeIf(Objects::isNull);
     return described;
   }

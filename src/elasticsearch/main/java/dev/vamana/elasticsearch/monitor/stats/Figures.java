@@ -51,9 +51,6 @@ public final class Figures {
   private enum Unit {
     BYTES("_in_bytes", "bytes", 0),
     MILLIS("_in_millis", "seconds", 3),
-    PERCENT("_percent", "ratio", 2),
-    MILLIWATTS("_in_milliwatts", "watts", 3),
-    CELSIUS("_in_celsius", "celsius", 0),
     NONE("", "", 0);
 
     private final String end;

@@ -111,13 +111,9 @@ final class NodeFigures {
       new Figures(
           "vamana_device",
           """
-                                  | info    | uuid, name, compute_capability, cuda_version, driver_version | The GPU, as its driver describes it.
+                                  | info    | uuid, name, compute_capability, cuda_version | The GPU, as its driver describes it.
           usable                  | gauge   |                              | 1 if the device answers searches, otherwise 0.
           memory_total_in_bytes   | gauge   |                              | Memory of the device.
-          memory_used_in_bytes    | gauge   |                              | Memory of the device in use, other processes included.
-          utilization_percent     | gauge   |                              | Share of the last sample period in which a kernel ran.
-          power_in_milliwatts     | gauge   |                              | Power that the GPU draws.
-          temperature_in_celsius  | gauge   |                              | Temperature of the chip.
           segments                | gauge   | routed/segments              | Segments that belong to one of several devices.
           items                   | counter | routed/items                 | Items sent to one of several devices.
           launches                | counter | batches/launches             | Kernels started on the device.

@@ -13,7 +13,7 @@ public interface StatsSource {
   /** The state and counters of the GPU. */
   GpuStats gpu();
 
-  /** The devices and their sensors. Calls a library of the driver, which may block. */
+  /** The devices. */
   List<DeviceStats> devices();
 
   /** Items that readers answered without an executor. */

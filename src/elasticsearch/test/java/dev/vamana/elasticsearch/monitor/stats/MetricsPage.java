@@ -28,10 +28,7 @@ public final class MetricsPage {
   private static final Map<String, Map.Entry<String, Integer>> UNITS =
       Map.of(
           "_in_bytes", Map.entry("_bytes", 0),
-          "_in_millis", Map.entry("_seconds", 3),
-          "_in_milliwatts", Map.entry("_watts", 3),
-          "_in_celsius", Map.entry("_celsius", 0),
-          "_percent", Map.entry("_ratio", 2));
+          "_in_millis", Map.entry("_seconds", 3));
 
   private final List<String> labelled;
 
@@ -114,14 +111,7 @@ public final class MetricsPage {
         own.put("device", device.remove("ordinal").toString());
         expected.add(
             "vamana_device_info",
-            with(
-                own,
-                device,
-                "uuid",
-                "name",
-                "compute_capability",
-                "cuda_version",
-                "driver_version"),
+            with(own, device, "uuid", "name", "compute_capability", "cuda_version"),
             BigDecimal.ONE);
         addAll(expected, "vamana_device", own, device);
       }

@@ -41,6 +41,12 @@ public final class NrtTrial {
     VAMANA_GPU("hnsw"),
     /** Our index in a node whose GPU is off. */
     VAMANA_CPU("hnsw"),
+    /** The stock index with vectors of floats, searched by the node's GPU. */
+    GPU_HNSW("hnsw"),
+    /** The stock index with a byte for each component, searched by the node's GPU. */
+    GPU_INT8_HNSW("int8_hnsw"),
+    /** The stock index with a bit for each component, searched by the node's GPU. */
+    GPU_BBQ_HNSW("bbq_hnsw"),
     /** The stock index with vectors of floats. */
     HNSW("hnsw"),
     /** The stock index with a byte for each component. */
@@ -59,10 +65,19 @@ public final class NrtTrial {
       return name().toLowerCase(Locale.ROOT);
     }
 
+    /** Whether the node needs its GPU. */
+    public boolean gpu() {
+      return this == VAMANA_GPU || accelerated();
+    }
+
+    private boolean accelerated() {
+      return this == GPU_HNSW || this == GPU_INT8_HNSW || this == GPU_BBQ_HNSW;
+    }
+
     private Map<String, String> settings() {
       return this == VAMANA_GPU || this == VAMANA_CPU
           ? Map.of("index.vamana.enabled", "true")
-          : Map.of();
+          : accelerated() ? Map.of("index.vamana.accelerate", "true") : Map.of();
     }
   }
 

@@ -6,24 +6,15 @@
 #include <cstdint>
 
 #include "vamana/order.h"
-#include "vamana/platform.h"
 
 namespace vamana {
 
-// The highest power of two that is not above a number; 0 of 0.
-VAMANA_HD uint32_t highest_bit(uint32_t number) {
-#if defined(__CUDA_ARCH__)
-  return number == 0 ? 0 : 1u << (31 - __clz(static_cast<int>(number)));
-#else
-  return number == 0 ? 0 : 1u << (31 - __builtin_clz(number));
-#endif
-}
-
 // Counts the worklist entries that are smaller than a new key. Ignores marks.
-VAMANA_HD uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t key) {
+__device__ __forceinline__ uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t key) {
   uint32_t rank = 0;
   // lanes take the same number of steps
-  for (uint32_t step = highest_bit(size); step > 0; step >>= 1) {
+  for (uint32_t step = size == 0 ? 0 : 1u << (31 - __clz(static_cast<int>(size))); step > 0;
+       step >>= 1) {
     if (rank + step <= size && unmarked(list[rank + step - 1]) < key) {
       rank += step;
     }
@@ -32,7 +23,7 @@ VAMANA_HD uint32_t rank_in_list(const uint64_t* list, uint32_t size, uint64_t ke
 }
 
 // Counts the new keys that go before the worklist entry at an index: their rank is at most the index.
-VAMANA_HD uint32_t shift_of(const uint32_t* ranks, uint32_t count, uint32_t index) {
+__device__ __forceinline__ uint32_t shift_of(const uint32_t* ranks, uint32_t count, uint32_t index) {
   uint32_t low = 0;
   while (count > 0) {
     uint32_t half = count >> 1;

@@ -1,12 +1,11 @@
-package dev.vamana.cuda.lane;
+package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.memory.Waiting;
 import dev.vamana.search.SegmentView;
 
 /**
  * One open segment in one context. It says whether the segment is being closed, and counts the
- * batches whose threads read the segment's files. Tickets refer to it through {@link HeldSegment}.
- * The session makes one lease for each segment. Thread-safe.
+ * batches whose threads read the segment's files. {@link Residency} has one for each segment; calls
+ * and tickets find it through {@link ResidentSegment}. Thread-safe.
  */
 public final class Lease {
 
