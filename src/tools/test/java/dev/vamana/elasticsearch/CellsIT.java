@@ -3,15 +3,11 @@ package dev.vamana.elasticsearch;
 import static org.junit.Assert.assertEquals;
 import static org.junit.Assert.assertTrue;
 
-import dev.vamana.tools.cells.Cells;
 import dev.vamana.tools.datasets.TexMexFile;
 import dev.vamana.tools.figures.Figures;
 import dev.vamana.tools.figures.Sheet;
+import dev.vamana.tools.gpu.Suite;
 import dev.vamana.tools.node.FileTrees;
-import java.io.ByteArrayOutputStream;
-import java.io.IOException;
-import java.io.PrintStream;
-import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
@@ -35,33 +31,33 @@ public class CellsIT {
   }
 
   @Test
-  public void testTwoCells() throws IOException {
+  public void testTwoCells() throws Exception {
     FileTrees.delete(OUT);
     Path set = Files.createDirectories(OUT.resolve("small"));
     Random random = new Random(3);
     TexMexFile.writeFvecs(set.resolve("base.fvecs"), vectors(random, 1200));
     TexMexFile.writeFvecs(set.resolve("query.fvecs"), vectors(random, 20));
-    ByteArrayOutputStream said = new ByteArrayOutputStream();
-    String[] arguments = {
-      "--plugin=" + PluginNode.zip(),
-      "--set=" + set,
-      "--segments=3",
-      "--clients=1,2",
-      "--starts=1",
-      "--seconds=0.02",
-      "--heap=512m",
-      "--out=" + OUT
-    };
-    Cells.run(arguments, new PrintStream(said, true, StandardCharsets.UTF_8));
-    List<Map<String, String>> rows = Figures.read(OUT, Sheet.CELLS);
+    Suite.main(
+        new String[] {
+          "--stage=cells-given",
+          "--home=" + OUT,
+          "--plugin=" + PluginNode.zip(),
+          "--set=" + set,
+          "--device=-1",
+          "--segments=3",
+          "--clients=1,2",
+          "--starts=1",
+          "--seconds=0.02"
+        });
+    List<Map<String, String>> rows = Figures.read(OUT.resolve("report"), Sheet.CELLS);
     // two numbers of clients, two recalls
-    assertEquals(said.toString(StandardCharsets.UTF_8), 4, rows.size());
+    assertEquals(rows.toString(), 4, rows.size());
     for (Map<String, String> row : rows) {
       assertEquals("small", row.get("set"));
       assertEquals("", row.get("gpu_over_hnsw"));
       assertTrue(row.toString(), Double.parseDouble(row.get("cpu_over_hnsw")) > 0);
     }
-    List<Map<String, String>> sizes = Figures.read(OUT, Sheet.SIZES);
+    List<Map<String, String>> sizes = Figures.read(OUT.resolve("report"), Sheet.SIZES);
     assertEquals(
         List.of("bbq_hnsw", "hnsw", "int8_hnsw", "vamana"),
         sizes.stream().map(row -> row.get("kind")).sorted().toList());

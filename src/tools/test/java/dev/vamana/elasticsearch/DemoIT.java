@@ -25,7 +25,6 @@ public class DemoIT {
       "--plugin=" + zip,
       "--limit=1600",
       "--queries=12",
-      "--side=8",
       "--seconds=0.1",
       "--gpu=required",
       "--plan=graph",

@@ -10,10 +10,7 @@ public final class ExactSearch {
    * Candidates kept beyond the requested depth by the single-precision scan. Its rounding must not
    * push a true neighbour out before the candidates are ordered in double precision.
    */
-  public static final int MARGIN = 32;
-
-  /** Most candidates per query that both the CPU and the device search can keep. */
-  public static final int MAX_CANDIDATES = 10_000;
+  private static final int MARGIN = 32;
 
   private ExactSearch() {}
 
@@ -50,26 +47,6 @@ public final class ExactSearch {
     }
     int[] found = Arrays.copyOf(candidates.ordinals, candidates.size);
     return nearest(metric, base, query, found, depth);
-  }
-
-  /**
-   * Orders candidates that another search found, and keeps the nearest, on all processors.
-   *
-   * @param candidates ordinals for each query, which include the true neighbours
-   */
-  public static GroundTruth nearest(
-      Metric metric, float[][] base, float[][] queries, int[][] candidates, int depth) {
-    int[][] ordinals = new int[queries.length][];
-    float[][] distances = new float[queries.length][];
-    IntStream.range(0, queries.length)
-        .parallel()
-        .forEach(
-            q -> {
-              Neighbour[] nearest = nearest(metric, base, queries[q], candidates[q], depth);
-              ordinals[q] = Neighbour.ordinals(nearest);
-              distances[q] = Neighbour.distances(nearest);
-            });
-    return new GroundTruth(ordinals, distances);
   }
 
   private static Neighbour[] nearest(

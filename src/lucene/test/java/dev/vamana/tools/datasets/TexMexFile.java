@@ -70,28 +70,6 @@ public final class TexMexFile {
     }
   }
 
-  /**
-   * Writes rows of equal length as {@code .bvecs}.
-   *
-   * @throws IllegalArgumentException if a component is not a whole number from 0 to 255
-   */
-  public static void writeBvecs(Path file, float[][] rows) throws IOException {
-    try (OutputStream out = open(file)) {
-      for (float[] row : rows) {
-        ByteBuffer bytes = row(row.length, 1);
-        for (float component : row) {
-          int value = (int) component;
-          if (value != component || value < 0 || value > 255) {
-            throw new IllegalArgumentException(
-                file + ": components must be whole numbers in [0, 255], found " + component);
-          }
-          bytes.put((byte) value);
-        }
-        out.write(bytes.array());
-      }
-    }
-  }
-
   /** Writes rows of equal length as {@code .ivecs}. */
   public static void writeIvecs(Path file, int[][] rows) throws IOException {
     try (OutputStream out = open(file)) {

@@ -1,5 +1,6 @@
 package dev.vamana.tools.arguments;
 
+import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.LinkedHashMap;
 import java.util.List;
@@ -75,6 +76,12 @@ public final class Arguments {
   public String text(String name, String standard) {
     String value = value(name);
     return value == null ? standard : value;
+  }
+
+  /** Returns the path of an argument, or the default, which may be null. */
+  public Path file(String name, String standard) {
+    String value = text(name, standard);
+    return value == null ? null : Path.of(value);
   }
 
   /** Returns the parts of a comma-separated value, or the default. */

@@ -1,18 +1,19 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.tools.cells.Curve;
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.demo.Progress;
+import dev.vamana.tools.figures.Machine;
 import java.io.IOException;
 import java.io.PrintStream;
-import java.nio.file.FileVisitResult;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.nio.file.SimpleFileVisitor;
-import java.nio.file.attribute.BasicFileAttributes;
 import java.util.ArrayList;
 import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Locale;
 import java.util.Set;
+import org.apache.lucene.util.IOUtils;
 import org.elasticsearch.common.logging.LogConfigurator;
 
 /**
@@ -49,33 +50,29 @@ public final class Benchmark {
    */
   static void run(Options options, double warmUpSeconds, PrintStream out) throws IOException {
     Progress progress = new Progress(out);
-    progress.say("read " + options.set());
+    progress.say("read %s", options.set());
     VectorSet set = VectorSet.load(options.set(), options.metric(), options.limit()).normalized();
     Set<String> wanted =
         options.contenders().isEmpty()
             ? Contenders.standard(set.dimension())
             : Contenders.choose(options.contenders());
-    String before = load("before");
+    double before = Machine.load();
     Path work = Files.createTempDirectory("vamana-benchmark");
     List<BuiltIndex> indexes = new ArrayList<>();
     try {
       build(set, wanted, work, indexes, progress);
-      String built = load("after builds");
       SearchRounds rounds =
           new SearchRounds(set, options.widths(), options.rounds(), warmUpSeconds, progress);
       List<Curve> curves = rounds.run(indexes);
       String conditions =
-          "Machine: "
-              + Machine.describe()
-              + ".\nMedian of "
-              + options.rounds()
-              + " interleaved rounds; one-minute load "
-              + before
-              + ", "
-              + built
-              + ", "
-              + load("at the end")
-              + ".";
+          String.format(
+              Locale.ROOT,
+              "Machine: %s.\nMedian of %d interleaved rounds; one-minute load %.1f before, %.1f at the"
+                  + " end.",
+              Machine.describe(),
+              options.rounds(),
+              before,
+              Machine.load());
       Report report = new Report(set, indexes, curves, conditions);
       report.write(options.out());
       out.println(report.markdown());
@@ -84,7 +81,7 @@ public final class Benchmark {
       for (BuiltIndex index : indexes) {
         index.searcher().close();
       }
-      delete(work);
+      IOUtils.rm(work);
     }
   }
 
@@ -95,34 +92,10 @@ public final class Benchmark {
       Set<String> names = new LinkedHashSet<>(contender.names());
       names.retainAll(wanted);
       if (!names.isEmpty()) {
-        progress.say("build " + String.join(", ", names));
+        progress.say("build %s", String.join(", ", names));
         Path folder = Files.createDirectory(work.resolve(names.iterator().next()));
         indexes.addAll(contender.build(set, names, folder));
       }
     }
-  }
-
-  private static String load(String when) {
-    return String.format(Locale.ROOT, "%s %.1f", when, Machine.load());
-  }
-
-  static void delete(Path folder) throws IOException {
-    Files.walkFileTree(
-        folder,
-        new SimpleFileVisitor<>() {
-          @Override
-          public FileVisitResult visitFile(Path file, BasicFileAttributes attributes)
-              throws IOException {
-            Files.delete(file);
-            return FileVisitResult.CONTINUE;
-          }
-
-          @Override
-          public FileVisitResult postVisitDirectory(Path directory, IOException failure)
-              throws IOException {
-            Files.delete(directory);
-            return FileVisitResult.CONTINUE;
-          }
-        });
   }
 }

@@ -1,12 +1,43 @@
 package dev.vamana.tools.benchmark;
 
+import java.io.IOException;
+import java.lang.management.ManagementFactory;
+import java.lang.management.ThreadMXBean;
+import java.util.Arrays;
+
 /**
- * The cost of one step of a build.
+ * The cost of a build.
  *
- * @param cpuSeconds CPU time of all Java threads, without compiler and collector threads
+ * @param cpuSeconds CPU time of the Java threads that are alive at its end, without compiler and
+ *     collector threads
  * @param wallSeconds elapsed time
- * @param peakHeapMb peak live heap minus the live heap before the step, in units of 2^20 bytes
  */
-record BuildCost(double cpuSeconds, double wallSeconds, double peakHeapMb) {
-  static final BuildCost NONE = new BuildCost(0, 0, 0);
+record BuildCost(double cpuSeconds, double wallSeconds) {
+
+  /** One step of a build, whose threads outlive it. */
+  interface Step {
+    void run() throws IOException;
+  }
+
+  /** Runs a step on the calling thread and measures it. */
+  static BuildCost of(Step step) throws IOException {
+    long wall = System.nanoTime();
+    long cpu = cpuNanos();
+    step.run();
+    return new BuildCost((cpuNanos() - cpu) * 1e-9, (System.nanoTime() - wall) * 1e-9);
+  }
+
+  private static long cpuNanos() {
+    ThreadMXBean threads = ManagementFactory.getThreadMXBean();
+    return Arrays.stream(threads.getAllThreadIds())
+        .map(threads::getThreadCpuTime)
+        // a thread that has just ended has none
+        .filter(nanos -> nanos > 0)
+        .sum();
+  }
+
+  /** Returns both costs together. */
+  BuildCost and(BuildCost more) {
+    return new BuildCost(cpuSeconds + more.cpuSeconds, wallSeconds + more.wallSeconds);
+  }
 }

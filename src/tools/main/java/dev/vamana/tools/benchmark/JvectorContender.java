@@ -1,6 +1,5 @@
 package dev.vamana.tools.benchmark;
 
-import dev.vamana.tools.benchmark.BuildMeter.Measured;
 import dev.vamana.tools.datasets.VectorSet;
 import io.github.jbellis.jvector.disk.BufferedRandomAccessWriter;
 import io.github.jbellis.jvector.disk.ReaderSupplier;
@@ -28,6 +27,7 @@ import java.util.Arrays;
 import java.util.List;
 import java.util.Set;
 import java.util.concurrent.ForkJoinPool;
+import java.util.stream.Stream;
 
 /**
  * Builds and searches jvector indexes. The contender builds one graph with exact scores, writes it
@@ -64,37 +64,36 @@ final class JvectorContender implements Contender {
       ListRandomAccessVectorValues base =
           new ListRandomAccessVectorValues(
               List.of(vectors(types, set.base().rows())), set.dimension());
-      BuildCost graph =
-          BuildMeter.measure(() -> writeGraph(base, similarity, pool, graphFile)).cost();
+      BuildCost graph = BuildCost.of(() -> writeGraph(base, similarity, pool, graphFile));
       if (wanted.contains(EXACT)) {
         built.add(
             new BuiltIndex(
                 EXACT,
                 graph,
-                BuildCost.NONE,
-                BuiltIndex.bytesByExtension(List.of(graphFile)),
+                BuiltIndex.bytesByExtension(Stream.of(graphFile)),
                 new Searcher(graphFile, null, similarity, queries)));
       }
       for (int dimensions : DIMENSIONS_PER_SUBSPACE) {
         if (wanted.contains(PQ + dimensions)) {
           int subspaces = Math.ceilDiv(set.dimension(), dimensions);
           Path codesFile = folder.resolve("m" + subspaces + ".pq");
-          Measured<PQVectors> codes =
-              BuildMeter.measure(() -> writeCodes(base, subspaces, similarity, pool, codesFile));
+          PQVectors[] codes = new PQVectors[1];
+          BuildCost more =
+              BuildCost.of(
+                  () -> codes[0] = writeCodes(base, subspaces, similarity, pool, codesFile));
           built.add(
               new BuiltIndex(
                   PQ + dimensions,
-                  graph,
-                  codes.cost(),
-                  BuiltIndex.bytesByExtension(List.of(graphFile, codesFile)),
-                  new Searcher(graphFile, codes.result(), similarity, queries)));
+                  graph.and(more),
+                  BuiltIndex.bytesByExtension(Stream.of(graphFile, codesFile)),
+                  new Searcher(graphFile, codes[0], similarity, queries)));
         }
       }
     }
     return built;
   }
 
-  private static Void writeGraph(
+  private static void writeGraph(
       ListRandomAccessVectorValues base,
       VectorSimilarityFunction similarity,
       ForkJoinPool pool,
@@ -115,7 +114,6 @@ final class JvectorContender implements Contender {
             pool)) {
       OnDiskGraphIndex.write(builder.build(base), base, file);
     }
-    return null;
   }
 
   private static PQVectors writeCodes(
@@ -179,7 +177,7 @@ final class JvectorContender implements Contender {
     }
 
     @Override
-    public long search(int query, int width, int[] nearest) {
+    public void search(int query, int width, int[] nearest) {
       ScoreFunction.ExactScoreFunction exact = view.rerankerFor(queries[query], similarity);
       DefaultSearchScoreProvider scores =
           codes == null
@@ -191,7 +189,6 @@ final class JvectorContender implements Contender {
       for (int i = 0; i < nearest.length; i++) {
         nearest[i] = i < nodes.length ? nodes[i].node : -1;
       }
-      return found.getVisitedCount();
     }
 
     @Override

@@ -3,12 +3,14 @@ package dev.vamana.tools.benchmark;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.index.VectorCodec;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.Supplier;
+import java.util.stream.Stream;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.document.Document;
 import org.apache.lucene.document.KnnFloatVectorField;
@@ -23,7 +25,6 @@ import org.apache.lucene.search.ScoreDoc;
 import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.VectorScorer;
 import org.apache.lucene.store.MMapDirectory;
-import org.apache.lucene.util.InfoStream;
 
 /**
  * Builds and searches an index of any Lucene vectors format: one field, one segment, one thread.
@@ -62,30 +63,20 @@ final class LuceneContender implements Contender {
 
   @Override
   public List<BuiltIndex> build(VectorSet set, Set<String> wanted, Path folder) throws IOException {
-    QuantizationClock clock = new QuantizationClock();
-    BuildMeter.Measured<Void> build =
-        BuildMeter.measure(
-            () -> {
-              write(set, format.get(), folder, clock);
-              return null;
-            });
-    BuildCost[] parts = clock.split(build.cost());
-    return List.of(
-        new BuiltIndex(
-            name,
-            parts[0],
-            parts[1],
-            BuiltIndex.bytesByExtension(BuiltIndex.files(folder)),
-            new Searcher(folder, set, rerank)));
+    BuildCost cost = BuildCost.of(() -> write(set, format.get(), folder));
+    try (Stream<Path> files = Files.list(folder)) {
+      return List.of(
+          new BuiltIndex(
+              name, cost, BuiltIndex.bytesByExtension(files), new Searcher(folder, set, rerank)));
+    }
   }
 
   /** Indexes all vectors on the calling thread, in one flush. */
-  static void write(VectorSet set, KnnVectorsFormat format, Path folder, InfoStream info)
+  private static void write(VectorSet set, KnnVectorsFormat format, Path folder)
       throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
             .setCodec(new VectorCodec(format))
-            .setInfoStream(info)
             .setUseCompoundFile(false)
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
             .setMergeScheduler(new SerialMergeScheduler());
@@ -128,7 +119,7 @@ final class LuceneContender implements Contender {
     }
 
     @Override
-    public long search(int query, int width, int[] nearest) throws IOException {
+    public void search(int query, int width, int[] nearest) throws IOException {
       TopDocs found =
           leaf.searchNearestVectors(FIELD, queries[query], width, all, Integer.MAX_VALUE);
       if (rerank) {
@@ -137,7 +128,6 @@ final class LuceneContender implements Contender {
       for (int i = 0; i < nearest.length; i++) {
         nearest[i] = i < found.scoreDocs.length ? found.scoreDocs[i].doc : -1;
       }
-      return found.totalHits.value();
     }
 
     /** Replaces estimated scores by exact ones. */

@@ -12,7 +12,6 @@ interface QuerySearcher extends Closeable {
    * @param query row of the queries
    * @param width beam width, at least {@code nearest.length}
    * @param nearest receives the ordinals of the best, nearest first, then -1 if fewer were found
-   * @return number of vectors that the search scored, as the index reports it
    */
-  long search(int query, int width, int[] nearest) throws IOException;
+  void search(int query, int width, int[] nearest) throws IOException;
 }

@@ -1,5 +1,6 @@
 package dev.vamana.tools.benchmark;
 
+import dev.vamana.tools.cells.Curve;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.plot.Axis;
 import dev.vamana.tools.plot.LinePlot;
@@ -11,6 +12,7 @@ import java.nio.file.Path;
 import java.util.List;
 import java.util.Locale;
 import java.util.stream.Collectors;
+import java.util.stream.IntStream;
 
 /**
  * Writes the results of one run as {@code <set>.csv}, {@code <set>.svg} and {@code <set>.md}.
@@ -33,26 +35,19 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
 
   String csv() {
     StringBuilder csv =
-        new StringBuilder(
-            "set,method,width,recall_at_10,qps_per_cpu_s,p50_us,p99_us,visited,"
-                + "build_graph_cpu_s,build_pq_cpu_s,peak_heap_mb,bytes\n");
+        new StringBuilder("set,method,width,recall_at_10,qps_per_cpu_s,build_cpu_s,bytes\n");
     for (int i = 0; i < indexes.size(); i++) {
       BuiltIndex index = indexes.get(i);
       for (Curve.Point point : curves.get(i).points()) {
         csv.append(
             format(
-                "%s,%s,%d,%.4f,%.1f,%.1f,%.1f,%.1f,%.2f,%.2f,%.1f,%d\n",
+                "%s,%s,%d,%.4f,%.1f,%.2f,%d\n",
                 set.name(),
                 index.name(),
-                point.width(),
+                point.numCandidates(),
                 point.recall(),
-                point.qps(),
-                point.p50Us(),
-                point.p99Us(),
-                point.visited(),
-                index.graph().cpuSeconds(),
-                index.quantization().cpuSeconds(),
-                index.peakHeapMb(),
+                point.perSecond(),
+                index.cost().cpuSeconds(),
                 index.totalBytes()));
       }
     }
@@ -70,7 +65,7 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
             set.dimension(),
             set.queries().size(),
             set.similarity()));
-    text.append(speeds()).append('\n').append(builds()).append('\n').append(widths());
+    text.append(speeds()).append('\n').append(builds());
     return text.append('\n').append(conditions).append('\n').toString();
   }
 
@@ -81,23 +76,23 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
       table.append(format(" %.2f | to the bar |", target));
     }
     table.append("\n| --- |").append(" ---: | ---: |".repeat(TARGETS.length)).append('\n');
-    for (Curve curve : curves) {
-      table.append("| ").append(curve.name()).append(" |");
+    for (int i = 0; i < curves.size(); i++) {
+      table.append("| ").append(indexes.get(i).name()).append(" |");
+      Curve.Point cheapest = curves.get(i).cheapest();
       for (double target : TARGETS) {
-        Curve.Speed speed = curve.speedAt(target);
-        double ratio = speed.qps() / bar(target);
-        table.append(
-            switch (speed.basis()) {
-              case NOT_REACHED -> " not reached | |";
-              case SMALLEST_WIDTH ->
-                  format(
-                      " %,.0f (width %d: %.4f) |",
-                      speed.qps(), curve.points().get(0).width(), curve.points().get(0).recall());
-              case INTERPOLATED -> format(" %,.0f |", speed.qps());
-            });
-        if (speed.basis() != Curve.Basis.NOT_REACHED) {
-          table.append(Double.isNaN(ratio) ? " |" : format(" %.2f |", ratio));
+        double speed = curves.get(i).perSecondAt(target);
+        if (Double.isNaN(speed)) {
+          table.append(" not reached | |");
+          continue;
         }
+        table.append(
+            cheapest.recall() < target
+                ? format(" %,.0f |", speed)
+                : format(
+                    " %,.0f (width %d: %.4f) |",
+                    speed, cheapest.numCandidates(), cheapest.recall()));
+        double ratio = speed / bar(target);
+        table.append(Double.isNaN(ratio) ? " |" : format(" %.2f |", ratio));
       }
       table.append('\n');
     }
@@ -111,9 +106,9 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
   }
 
   private double bar(double target) {
-    return curves.stream()
-        .filter(curve -> Contenders.isBar(curve.name()))
-        .mapToDouble(curve -> curve.speedAt(target).qps())
+    return IntStream.range(0, curves.size())
+        .filter(i -> Contenders.isBar(indexes.get(i).name()))
+        .mapToDouble(i -> curves.get(i).perSecondAt(target))
         .filter(qps -> !Double.isNaN(qps))
         .max()
         .orElse(Double.NaN);
@@ -122,41 +117,19 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
   private String builds() {
     StringBuilder table =
         new StringBuilder(
-            "| index | graph CPU s | PQ CPU s | wall s | peak heap MB | bytes | by extension |\n"
-                + "| --- | ---: | ---: | ---: | ---: | ---: | --- |\n");
+            "| index | CPU s | wall s | bytes | by extension |\n"
+                + "| --- | ---: | ---: | ---: | --- |\n");
     for (BuiltIndex index : indexes) {
       table.append(
           format(
-              "| %s | %.1f | %.1f | %.1f | %.0f | %,d | %s |\n",
+              "| %s | %.1f | %.1f | %,d | %s |\n",
               index.name(),
-              index.graph().cpuSeconds(),
-              index.quantization().cpuSeconds(),
-              index.graph().wallSeconds() + index.quantization().wallSeconds(),
-              index.peakHeapMb(),
+              index.cost().cpuSeconds(),
+              index.cost().wallSeconds(),
               index.totalBytes(),
               index.bytes().entrySet().stream()
                   .map(entry -> format("%s %,d", entry.getKey(), entry.getValue()))
                   .collect(Collectors.joining(", "))));
-    }
-    return table.toString();
-  }
-
-  private String widths() {
-    StringBuilder table =
-        new StringBuilder("Cells: recall@10 @ queries per CPU second\n\n| width |");
-    StringBuilder rule = new StringBuilder("| ---: |");
-    for (Curve curve : curves) {
-      table.append(' ').append(curve.name()).append(" |");
-      rule.append(" --- |");
-    }
-    table.append('\n').append(rule).append('\n');
-    for (int row = 0; row < curves.get(0).points().size(); row++) {
-      table.append(format("| %d |", curves.get(0).points().get(row).width()));
-      for (Curve curve : curves) {
-        Curve.Point point = curve.points().get(row);
-        table.append(format(" %.4f @ %,.0f |", point.recall(), point.qps()));
-      }
-      table.append('\n');
     }
     return table.toString();
   }
@@ -177,14 +150,16 @@ record Report(VectorSet set, List<BuiltIndex> indexes, List<Curve> curves, Strin
                 Math.max(PLOT_FROM_RECALL, Math.floor(lowest * 20) / 20),
                 1.01),
             Axis.of("queries per CPU second, one thread", Scale.LOG));
-    for (Curve curve : curves) {
-      List<Curve.Point> points = curve.points();
+    for (int i = 0; i < curves.size(); i++) {
+      List<Curve.Point> points = curves.get(i).points();
       plot.add(
           new Series(
-              curve.name(),
+              indexes.get(i).name(),
               points.stream().mapToDouble(Curve.Point::recall).toArray(),
-              points.stream().mapToDouble(Curve.Point::qps).toArray(),
-              points.stream().map(point -> "width " + point.width()).toArray(String[]::new)));
+              points.stream().mapToDouble(Curve.Point::perSecond).toArray(),
+              points.stream()
+                  .map(point -> "width " + point.numCandidates())
+                  .toArray(String[]::new)));
     }
     return plot;
   }

@@ -83,7 +83,7 @@ public final class Callers {
    * @param least calls that every caller makes, however long they take
    */
   public static Times loop(int callers, double seconds, int least, Opener opener)
-      throws IOException, InterruptedException {
+      throws IOException {
     CyclicBarrier open = new CyclicBarrier(callers);
     long[] starts = new long[callers];
     long[] ends = new long[callers];
@@ -131,10 +131,9 @@ public final class Callers {
   /**
    * Runs so many threads, and returns their results.
    *
-   * @throws IOException if one failed; its cause is the failure
+   * @throws IOException if one failed, which is its cause, or this thread was interrupted
    */
-  public static <T> List<T> together(int threads, Work<T> work)
-      throws IOException, InterruptedException {
+  public static <T> List<T> together(int threads, Work<T> work) throws IOException {
     ExecutorService pool = Executors.newFixedThreadPool(threads);
     try {
       List<Callable<T>> tasks = new ArrayList<>();
@@ -147,6 +146,9 @@ public final class Callers {
         results.add(task.get());
       }
       return results;
+    } catch (InterruptedException e) {
+      Thread.currentThread().interrupt();
+      throw new IOException("interrupted while callers were running", e);
     } catch (ExecutionException e) {
       throw new IOException("a caller failed: " + e.getCause(), e.getCause());
     } finally {

@@ -6,9 +6,12 @@ import dev.vamana.tools.demo.KnnIndex;
 import dev.vamana.tools.figures.Figures;
 import dev.vamana.tools.figures.Figures.Subject;
 import dev.vamana.tools.figures.Sheet;
+import dev.vamana.tools.gpu.node.NodeParts;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.util.ArrayList;
+import java.util.HashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.function.Consumer;
@@ -26,7 +29,7 @@ public final class CellTrial {
   static final List<Double> RECALLS = List.of(0.95, 0.99);
 
   /** A shard flushes before its share of the heap is full; a segment has to fit into it. */
-  public static final Map<String, String> SETTINGS =
+  private static final Map<String, String> SETTINGS =
       Map.of("indices.memory.index_buffer_size", "40%");
 
   private final Plan plan;
@@ -62,23 +65,12 @@ public final class CellTrial {
     }
   }
 
-  /** The nodes, which are stopped by closing them. */
-  public interface Nodes {
-    /** Starts the node that fills the indices. */
-    RunningNode filler() throws IOException;
-
-    /** Called when the indices are filled and no node runs. */
-    void filled() throws IOException;
-
-    /** Starts a node over the filled indices. */
-    RunningNode start(boolean gpu) throws IOException;
-  }
-
   /**
    * The measurements to make.
    *
    * @param set vectors and queries
-   * @param gpu whether a node with a GPU is measured beside the one without
+   * @param mode of the node that is measured beside the one without a GPU, as of {@link
+   *     NodeParts#start}; {@link NodeParts#OFF} for none
    * @param segments numbers of segments
    * @param clients numbers of concurrent clients
    * @param seconds duration of a turn; each point has three or more in each start
@@ -87,7 +79,7 @@ public final class CellTrial {
    */
   public record Plan(
       VectorSet set,
-      boolean gpu,
+      String mode,
       List<Integer> segments,
       List<Integer> clients,
       double seconds,
@@ -99,7 +91,7 @@ public final class CellTrial {
 
     /** The nodes to start: with a GPU, and without. */
     List<Boolean> nodes() {
-      return gpu ? List.of(true, false) : List.of(false);
+      return mode.equals(NodeParts.OFF) ? List.of(false) : List.of(true, false);
     }
   }
 
@@ -115,22 +107,27 @@ public final class CellTrial {
   }
 
   /** Runs the trial. Numbers of segments that an earlier run has measured are left out. */
-  public void run(Nodes nodes) throws IOException {
+  public void run(NodeParts parts) throws IOException {
     List<Integer> left = plan.segments().stream().filter(this::isLeft).toList();
     if (left.isEmpty()) {
       return;
     }
-    try (RunningNode node = nodes.filler()) {
+    try (RunningNode node = parts.start(plan.mode(), SETTINGS)) {
       fill(node, left);
     }
-    nodes.filled();
+    // both are copies, so that their files are laid out alike
+    Map<Boolean, NodeParts> copies = new HashMap<>();
+    for (boolean gpu : plan.nodes()) {
+      copies.put(gpu, parts.copy(gpu ? "gpu" : NodeParts.OFF));
+    }
     for (int segments : left) {
       CellTurns turns = new CellTurns(plan, segments, out);
       for (int start = 0; start < plan.starts(); start++) {
-        List<CellTurns.Side> sides = new java.util.ArrayList<>();
+        List<CellTurns.Side> sides = new ArrayList<>();
         try {
           for (boolean gpu : start % 2 == 0 ? plan.nodes() : plan.nodes().reversed()) {
-            sides.add(new CellTurns.Side(nodes.start(gpu), gpu));
+            String mode = gpu ? plan.mode() : NodeParts.OFF;
+            sides.add(new CellTurns.Side(copies.get(gpu).start(mode, SETTINGS), gpu));
           }
           turns.take(sides);
         } finally {
@@ -160,35 +157,29 @@ public final class CellTrial {
     }
   }
 
-  /** Fills the indices that are not there, side by side: each index is filled by one thread. */
+  /** Fills the indices side by side: each is filled by one thread. */
   private void fill(RunningNode node, List<Integer> all) throws IOException {
     List<Method> methods = Method.of(false);
-    try {
-      Callers.together(
-          methods.size() * all.size(),
-          i -> {
-            fill(node, methods.get(i % methods.size()), all.get(i / methods.size()));
-            return null;
-          });
-    } catch (InterruptedException e) {
-      throw new IOException("interrupted while indices were filled", e);
-    }
+    Callers.together(
+        methods.size() * all.size(),
+        i -> {
+          fill(node, methods.get(i % methods.size()), all.get(i / methods.size()));
+          return null;
+        });
   }
 
   private void fill(RunningNode node, Method method, int segments) throws IOException {
     String name = method.index(segments);
     NodeClient client = node.client();
     KnnIndex index = new KnnIndex(client, name, name);
-    SegmentedIndex segmented = new SegmentedIndex(client, plan.set(), index);
-    if (segmented.isThere(segments) == false) {
-      long start = System.nanoTime();
-      boolean ours = method == Method.CPU;
-      segmented.createAndFill(
-          ours ? "hnsw" : method.type,
-          ours ? Map.of("index.vamana.enabled", "true") : Map.of(),
-          segments);
-      out.accept(name + ": filled in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
-    }
+    long start = System.nanoTime();
+    boolean ours = method == Method.CPU;
+    new SegmentedIndex(client, plan.set(), index)
+        .fill(
+            ours ? "hnsw" : method.type,
+            ours ? Map.of("index.vamana.enabled", "true") : Map.of(),
+            segments);
+    out.accept(name + ": filled in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
     Object offHeap =
         NodeClient.at(
             client.get("/" + name + "/_stats/dense_vector"),

@@ -250,7 +250,7 @@ final class CellTurns {
     if (ours == null || theirs == null) {
       return Double.NaN;
     }
-    double ratio = Comparison.of(ours, theirs, recall).ratio();
+    double ratio = ours.ratioTo(theirs, recall);
     out.accept(count + " clients, recall " + recall + ", " + one + " over " + other + ": " + ratio);
     return ratio;
   }
@@ -276,7 +276,7 @@ final class CellTurns {
                         new Curve.Point(
                             of.getKey(),
                             recalls.get(who).get(of.getKey()),
-                            GeometricMean.of(of.getValue())))
+                            Median.geometricMean(of.getValue())))
                 .toList());
   }
 }

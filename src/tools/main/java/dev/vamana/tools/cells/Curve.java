@@ -24,6 +24,9 @@ public record Curve(List<Point> points) {
    */
   public record Point(int numCandidates, double recall, double perSecond) {}
 
+  /** Recalls of two cheapest searches that differ by less are compared as equal. */
+  private static final double SAME_RECALL = 0.0025;
+
   public Curve {
     if (points.isEmpty()) {
       throw new IllegalArgumentException("a curve needs at least one point");
@@ -89,5 +92,21 @@ public record Curve(List<Point> points) {
       below = point;
     }
     return Double.NaN;
+  }
+
+  /**
+   * Throughput divided by that of another index at one recall, or at the recall of the cheapest
+   * search of one of both if that is higher.
+   *
+   * @return NaN if one of both did not reach the recall
+   */
+  public double ratioTo(Curve other, double wanted) {
+    double own = cheapest().recall();
+    double others = other.cheapest().recall();
+    if (wanted <= Math.min(own, others) && Math.abs(own - others) <= SAME_RECALL) {
+      return cheapest().perSecond() / other.cheapest().perSecond();
+    }
+    double recall = Math.max(wanted, Math.max(own, others));
+    return perSecondAt(recall) / other.perSecondAt(recall);
   }
 }

@@ -16,6 +16,11 @@ public final class Median {
     return sorted.length % 2 == 1 ? sorted[middle] : (sorted[middle - 1] + sorted[middle]) / 2;
   }
 
+  /** Returns the geometric mean of ratios: 2 and 0.5 have the mean 1. At least one. */
+  public static double geometricMean(Collection<Double> ratios) {
+    return Math.exp(ratios.stream().mapToDouble(Math::log).average().orElseThrow());
+  }
+
   /** As {@link #of(double[])}. */
   public static double of(Collection<Double> values) {
     return of(values.stream().mapToDouble(Double::doubleValue).toArray());

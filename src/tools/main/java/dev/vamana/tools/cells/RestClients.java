@@ -24,20 +24,16 @@ public record RestClients(URI node, int clients) {
   /** Sends each request once, and returns the answers in order. */
   public List<String> askAll(List<byte[]> requests) throws IOException {
     String[] answers = new String[requests.size()];
-    try {
-      Callers.together(
-          Math.min(clients, answers.length),
-          client -> {
-            try (RestConnection connection = new RestConnection(node)) {
-              for (int i = client; i < answers.length; i += clients) {
-                answers[i] = new String(connection.send(requests.get(i)), StandardCharsets.UTF_8);
-              }
+    Callers.together(
+        Math.min(clients, answers.length),
+        client -> {
+          try (RestConnection connection = new RestConnection(node)) {
+            for (int i = client; i < answers.length; i += clients) {
+              answers[i] = new String(connection.send(requests.get(i)), StandardCharsets.UTF_8);
             }
-            return null;
-          });
-    } catch (InterruptedException e) {
-      throw interrupted(e);
-    }
+          }
+          return null;
+        });
     return List.of(answers);
   }
 
@@ -47,11 +43,7 @@ public record RestClients(URI node, int clients) {
    * @param seconds time after which no client sends another request
    */
   public Callers.Times run(List<byte[]> requests, double seconds) throws IOException {
-    try {
-      return Callers.loop(clients, seconds, 1, client -> caller(requests, client));
-    } catch (InterruptedException e) {
-      throw interrupted(e);
-    }
+    return Callers.loop(clients, seconds, 1, client -> caller(requests, client));
   }
 
   private Callers.Caller caller(List<byte[]> requests, int client) throws IOException {
@@ -68,11 +60,6 @@ public record RestClients(URI node, int clients) {
         connection.close();
       }
     };
-  }
-
-  private static IOException interrupted(InterruptedException e) {
-    Thread.currentThread().interrupt();
-    return new IOException("interrupted while clients were running", e);
   }
 
   /** Returns the set's queries as searches of an index. */

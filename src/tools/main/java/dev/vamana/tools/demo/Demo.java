@@ -1,6 +1,7 @@
 package dev.vamana.tools.demo;
 
 import dev.vamana.tools.datasets.VectorSet;
+import dev.vamana.tools.figures.Machine;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;
@@ -14,6 +15,7 @@ import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import org.elasticsearch.Build;
 
@@ -108,19 +110,20 @@ public final class Demo {
       fill(List.of(ours, stock), set);
       GpuStatus gpu = GpuStatus.of(node.client());
       progress.say("%s", gpu.line());
-      Lanes lanes = Lanes.of(node.client(), ours, stock, gpu, options.plan());
-      List<Figures> figures = new Measurement(set, lanes, options.roundSeconds(), progress).run();
-      boolean good = figures.get(0).recall() >= WANTED_RECALL;
-      report(figures, set, gpu);
-      Summary summary = new Summary(figures, set, WANTED_RECALL, progress.seconds());
+      List<Row> rows = Row.of(node.client(), ours, stock, gpu, options.plan());
+      List<Figures> figures =
+          new Measurement(node, set, rows, options.roundSeconds(), progress).run();
+      report(figures, set, gpu, home.hasDistanceFunctions());
+      String summary =
+          ResultTable.summary(figures, set.vectors(), WANTED_RECALL, progress.seconds());
       if (options.keep()) {
         KeptNode kept = new KeptNode(node, ours, set, options.out());
         kept.stayUp(
-            encoder == null ? null : new TextPage(set, encoder, lanes, options), out, summary);
+            encoder == null ? null : new TextPage(set, encoder, rows, options), out, summary);
       } else {
-        out.println(summary.line());
+        out.println(summary);
       }
-      return good;
+      return figures.get(0).recall() >= WANTED_RECALL;
     } finally {
       home.delete();
     }
@@ -143,9 +146,13 @@ public final class Demo {
   }
 
   private static void checkVectors(VectorSet vectors) {
-    if (vectors.base().size() < Sweep.K) {
+    if (vectors.base().size() < Measurement.K) {
       throw new IllegalArgumentException(
-          "the set has " + vectors.base().size() + " vectors, at least " + Sweep.K + " are needed");
+          "the set has "
+              + vectors.base().size()
+              + " vectors, at least "
+              + Measurement.K
+              + " are needed");
     }
   }
 
@@ -159,6 +166,7 @@ public final class Demo {
       if (home.hasZstd() == false) {
         progress.say("the system has no libzstd: the node runs without native access");
       }
+      home.installDistanceFunctions();
       NodeOptions settings =
           NodeOptions.defaults()
               .withHeap(options.heap())
@@ -198,19 +206,28 @@ public final class Demo {
     }
   }
 
-  private void report(List<Figures> figures, DemoSet set, GpuStatus gpu) throws IOException {
+  private void report(List<Figures> figures, DemoSet set, GpuStatus gpu, boolean distances)
+      throws IOException {
     int cores = Runtime.getRuntime().availableProcessors();
-    String machine = Processor.describe(options.heap()) + " " + gpu.line();
+    String machine =
+        String.format(
+            Locale.ROOT,
+            "CPU: %s; Elasticsearch %s with a heap of %s. %s",
+            Machine.describe(),
+            Build.current().version(),
+            options.heap(),
+            gpu.line());
     Files.createDirectories(options.out());
     Path page = options.out().resolve("report.html");
-    Files.writeString(page, new Report(set, figures, machine).html(cores));
+    List<String> notes = ResultTable.notes(cores, distances);
+    Files.writeString(page, new Report(set, figures, machine, notes).html());
     out.println();
     out.println(set.description() + "; metric " + set.vectors().metric().label());
     out.println(machine);
     out.println();
     ResultTable.of(figures).lines().forEach(out::println);
     out.println();
-    ResultTable.notes(set.vectors().metric(), cores).forEach(out::println);
+    notes.forEach(out::println);
     out.println("report: " + page);
   }
 }

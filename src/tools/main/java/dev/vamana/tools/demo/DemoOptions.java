@@ -13,8 +13,6 @@ import java.nio.file.Path;
  * @param metric null for the set's metric
  * @param limit base vectors to use at most
  * @param queries queries to use at most
- * @param side side length in pixels of square images that the vectors are, 0 if they are none or it
- *     is to be seen from the set
  * @param keep whether the node stays up afterwards
  * @param port the node's HTTP port, 0 for a free one
  * @param pagePort port of the page that answers questions
@@ -32,7 +30,6 @@ record DemoOptions(
     Metric metric,
     int limit,
     int queries,
-    int side,
     boolean keep,
     int port,
     int pagePort,
@@ -75,7 +72,6 @@ record DemoOptions(
             metric == null ? null : Metric.of(metric),
             given.number("limit", 1, Integer.MAX_VALUE, Integer.MAX_VALUE),
             given.number("queries", 1, Integer.MAX_VALUE, 500),
-            given.number("side", 1, 64, 0),
             keep,
             given.number("port", 1, 65535, keep ? KEEP_PORT : 0),
             given.number("page.port", 1, 65535, PAGE_PORT),

@@ -16,15 +16,14 @@ import java.util.Locale;
  * The vectors that the demo indexes and asks for.
  *
  * @param vectors base, queries and exact neighbours
- * @param side side length in pixels if the vectors are square grey images, otherwise 0
+ * @param images whether the vectors are grey images of 28×28 pixels
  * @param description what they are, one sentence for the reader of the report
  * @param text the passages and questions that the vectors encode, null if they encode none
  */
-record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
+record DemoSet(VectorSet vectors, boolean images, String description, TextSet text) {
 
   private static final int GENERATED_COUNT = 20_000;
   private static final int MOST_PASSAGES = 22_000;
-  private static final int GENERATED_SIDE = 28;
   private static final long SEED = 20260901;
 
   /** Reads the set that the options name, or generates one. */
@@ -66,7 +65,7 @@ record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
               + "; the queries are questions made of "
               + grouped(text.questions().size())
               + " names of methods and fields";
-      return new DemoSet(vectors, 0, description, text);
+      return new DemoSet(vectors, false, description, text);
     }
   }
 
@@ -85,26 +84,21 @@ record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
   }
 
   private static DemoSet generate(DemoOptions options, Progress progress) {
-    int side = options.side() == 0 ? GENERATED_SIDE : options.side();
     Metric metric = options.metric() == null ? Metric.L2 : options.metric();
     int count = Math.min(options.limit(), GENERATED_COUNT);
     Glyphs glyphs = Glyphs.find();
     String description =
         grouped(count)
-            + " generated images of "
-            + side
-            + "×"
-            + side
-            + " pixels: "
+            + " generated images of 28×28 pixels: "
             + glyphs.origin()
             + ", with random affine distortions (seed "
             + SEED
             + ")";
     try (Progress.Running drawing = progress.during("no set given, drawing " + description)) {
-      VectorTable base = new GlyphImages(glyphs, side, SEED).draw(count);
-      VectorTable queries = new GlyphImages(glyphs, side, SEED + 1).draw(options.queries());
+      VectorTable base = new GlyphImages(glyphs, SEED).draw(count);
+      VectorTable queries = new GlyphImages(glyphs, SEED + 1).draw(options.queries());
       return new DemoSet(
-          VectorSet.of("generated glyphs", metric, base, queries), side, description, null);
+          VectorSet.of("generated glyphs", metric, base, queries), true, description, null);
     }
   }
 
@@ -118,7 +112,7 @@ record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
               + vectors.dimension()
               + " dimensions from the set "
               + vectors.name();
-      return new DemoSet(vectors, side(vectors, options.side()), description, null);
+      return new DemoSet(vectors, areImages(vectors), description, null);
     }
   }
 
@@ -139,26 +133,10 @@ record DemoSet(VectorSet vectors, int side, String description, TextSet text) {
             Arrays.copyOf(truth.ordinals(), most), Arrays.copyOf(truth.distances(), most)));
   }
 
-  /** Bytes of 28×28 are taken for images unasked, being MNIST or one of its kin. */
-  private static int side(VectorSet set, int wanted) {
-    if (wanted == 0) {
-      boolean likeMnist =
-          set.dimension() == GENERATED_SIDE * GENERATED_SIDE
-              && set.base().storedAs() == ElementType.UINT8;
-      return likeMnist ? GENERATED_SIDE : 0;
-    }
-    if (wanted * wanted != set.dimension()) {
-      throw new IllegalArgumentException(
-          "side is "
-              + wanted
-              + ", but vectors of "
-              + set.dimension()
-              + " dimensions are not images of "
-              + wanted
-              + "×"
-              + wanted);
-    }
-    return wanted;
+  /** Bytes of 28×28 are taken for images, being MNIST or one of its kin. */
+  private static boolean areImages(VectorSet set) {
+    return set.dimension() == GlyphImages.SIDE * GlyphImages.SIDE
+        && set.base().storedAs() == ElementType.UINT8;
   }
 
   static String grouped(long number) {

@@ -1,5 +1,6 @@
 package dev.vamana.tools.demo;
 
+import dev.vamana.tools.callers.Callers.Times;
 import java.util.List;
 
 /**
@@ -17,9 +18,9 @@ import java.util.List;
 record Figures(
     String label,
     String answeredBy,
-    Load.Result single,
-    Load.Result eight,
-    List<Sweep.Point> sweep,
+    Times single,
+    Times eight,
+    List<Point> sweep,
     double indexSeconds,
     long bytes,
     int segments) {
@@ -27,9 +28,21 @@ record Figures(
   /** The {@code num_candidates} at which the rows are compared in one line. */
   static final int NUM_CANDIDATES = 100;
 
+  /**
+   * One row at one {@code num_candidates}.
+   *
+   * @param numCandidates what was asked for
+   * @param recall recall@10
+   * @param p50Millis median latency of one client, milliseconds
+   * @param p99Millis 99th percentile of the latency of one client, milliseconds
+   * @param hits ids of each query's hits, best first
+   */
+  record Point(
+      int numCandidates, double recall, double p50Millis, double p99Millis, int[][] hits) {}
+
   /** The point of the sweep that the table shows. */
-  Sweep.Point point() {
-    return sweep.get(Sweep.CANDIDATES.indexOf(NUM_CANDIDATES));
+  Point point() {
+    return sweep.get(Measurement.CANDIDATES.indexOf(NUM_CANDIDATES));
   }
 
   double recall() {
@@ -37,11 +50,11 @@ record Figures(
   }
 
   double p50Millis() {
-    return single.latencies().quantileMillis(0.5);
+    return single.quantile(0.5) * 1e-3;
   }
 
   double p99Millis() {
-    return single.latencies().quantileMillis(0.99);
+    return single.quantile(0.99) * 1e-3;
   }
 
   double megabytes() {

@@ -19,23 +19,23 @@ import java.util.SplittableRandom;
  */
 final class GlyphImages {
 
+  /** Width and height in pixels. */
+  static final int SIDE = 28;
+
   private final List<Shape> outlines;
-  private final int side;
   private final long seed;
 
   /**
    * Images of the given glyphs.
    *
-   * @param side width and height in pixels
    * @param seed equal seeds and glyphs give equal images
    */
-  GlyphImages(Glyphs glyphs, int side, long seed) {
+  GlyphImages(Glyphs glyphs, long seed) {
     this.outlines = glyphs.outlines();
-    this.side = side;
     this.seed = seed;
   }
 
-  /** Draws {@code count} images: rows of side × side components from 0 (black) to 255. */
+  /** Draws {@code count} images: rows of 784 components from 0 (black) to 255. */
   VectorTable draw(int count) {
     SplittableRandom seeds = new SplittableRandom(seed);
     long[] ofImages = seeds.longs(count).toArray();
@@ -44,20 +44,20 @@ final class GlyphImages {
             .parallel()
             .mapToObj(each -> image(new SplittableRandom(each)))
             .toArray(float[][]::new);
-    return new VectorTable(ElementType.UINT8, side * side, rows);
+    return new VectorTable(ElementType.UINT8, SIDE * SIDE, rows);
   }
 
   private float[] image(SplittableRandom random) {
     Shape outline = outlines.get(random.nextInt(outlines.size()));
-    double size = 0.72 * side;
+    double size = 0.72 * SIDE;
     AffineTransform distortion = new AffineTransform();
     distortion.translate(
-        side / 2.0 + between(random, -0.06, 0.06) * side,
-        side / 2.0 + between(random, -0.06, 0.06) * side);
+        SIDE / 2.0 + between(random, -0.06, 0.06) * SIDE,
+        SIDE / 2.0 + between(random, -0.06, 0.06) * SIDE);
     distortion.rotate(between(random, -0.3, 0.3));
     distortion.shear(between(random, -0.25, 0.25), between(random, -0.1, 0.1));
     distortion.scale(size * between(random, 0.75, 1.1), size * between(random, 0.75, 1.1));
-    BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_BYTE_GRAY);
+    BufferedImage image = new BufferedImage(SIDE, SIDE, BufferedImage.TYPE_BYTE_GRAY);
     Graphics2D graphics = image.createGraphics();
     try {
       graphics.setRenderingHint(RenderingHints.KEY_ANTIALIASING, RenderingHints.VALUE_ANTIALIAS_ON);
@@ -67,7 +67,7 @@ final class GlyphImages {
       graphics.dispose();
     }
     Raster raster = image.getRaster();
-    return raster.getSamples(0, 0, side, side, 0, new float[side * side]);
+    return raster.getSamples(0, 0, SIDE, SIDE, 0, new float[SIDE * SIDE]);
   }
 
   private static double between(SplittableRandom random, double low, double high) {

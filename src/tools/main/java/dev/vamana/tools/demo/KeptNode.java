@@ -35,17 +35,17 @@ final class KeptNode {
    *
    * @param page to serve meanwhile, null for none
    */
-  void stayUp(TextPage page, PrintStream print, Summary summary) throws IOException {
+  void stayUp(TextPage page, PrintStream print, String summary) throws IOException {
     announce(print);
     if (page == null) {
-      print.println(summary.line());
+      print.println(summary);
       CompletableFuture.anyOf(parentEnds(), node.onExit()).join();
       return;
     }
     try (SearchServer server = page.serve(node.client())) {
       print.println("Ask questions in words at  " + server.uri());
       print.println();
-      print.println(summary.line());
+      print.println(summary);
       node.onExit()
           .thenRun(() -> print.println("The node has ended; the page stays until Ctrl-C."));
       parentEnds().join();

@@ -79,7 +79,8 @@ public final class KnnIndex {
             PASSAGE));
   }
 
-  private static String similarity(Metric metric) {
+  /** Returns the name of a metric in mappings. */
+  public static String similarity(Metric metric) {
     return switch (metric) {
       case L2 -> "l2_norm";
       case COSINE -> "cosine";
@@ -96,21 +97,30 @@ public final class KnnIndex {
 
   /** Refreshes and merges to one segment; the time counts as index time. */
   public void finish() throws IOException {
-    finish(1);
-  }
-
-  /**
-   * Refreshes and merges; the time counts as index time.
-   *
-   * @param segments at most, 1 or more
-   */
-  public void finish(int segments) throws IOException {
     long start = System.nanoTime();
     client.post("/" + name + "/_refresh", null);
-    client.post("/" + name + "/_forcemerge?max_num_segments=" + segments, null);
+    mergeToOne();
     client.post("/" + name + "/_refresh", null);
     indexNanos += System.nanoTime() - start;
     client.post("/" + name + "/_flush", null);
+  }
+
+  /** Merges to one segment by a task, which may take longer than a request. */
+  public void mergeToOne() throws IOException {
+    Object task =
+        client
+            .post("/" + name + "/_forcemerge?max_num_segments=1&wait_for_completion=false", null)
+            .get("task");
+    NodeClient.Response ended;
+    do {
+      // answers when the task ends, with another status if it does not end in time
+      ended =
+          client.send(
+              "GET",
+              "/_tasks/" + task + "?wait_for_completion=true&timeout=30s",
+              null,
+              "application/json");
+    } while (ended.status() != 200 || Boolean.TRUE.equals(ended.json().get("completed")) == false);
   }
 
   /** Lets the node refresh the index as it does by default. */
@@ -128,6 +138,11 @@ public final class KnnIndex {
     Map<String, Object> stats = client.get("/" + name + "/_stats/store");
     return ((Number) NodeClient.at(stats, "_all", "primaries", "store", "size_in_bytes"))
         .longValue();
+  }
+
+  /** Number of documents. */
+  public int documents() throws IOException {
+    return ((Number) client.get("/" + name + "/_count").get("count")).intValue();
   }
 
   /** Number of segments that are searched. */

@@ -11,17 +11,11 @@ import javax.imageio.ImageIO;
 /** Turns vectors that are square grey images into pictures for a page. */
 final class Pictures {
 
-  private final int side;
   private final float low;
   private final float high;
 
-  /**
-   * Pictures whose black and white are the smallest and largest component of {@code sample}.
-   *
-   * @param side width and height in pixels; vectors have side × side components
-   */
-  Pictures(int side, float[][] sample) {
-    this.side = side;
+  /** Pictures whose black and white are the smallest and largest component of {@code sample}. */
+  Pictures(float[][] sample) {
     float smallest = Float.POSITIVE_INFINITY;
     float largest = Float.NEGATIVE_INFINITY;
     for (float[] vector : sample) {
@@ -36,11 +30,13 @@ final class Pictures {
 
   /** A {@code data:} URI of the vector's PNG image. */
   String dataUri(float[] vector) {
-    BufferedImage image = new BufferedImage(side, side, BufferedImage.TYPE_BYTE_GRAY);
+    BufferedImage image =
+        new BufferedImage(GlyphImages.SIDE, GlyphImages.SIDE, BufferedImage.TYPE_BYTE_GRAY);
     WritableRaster raster = image.getRaster();
     for (int i = 0; i < vector.length; i++) {
       int grey = Math.round(255 * (vector[i] - low) / (high - low));
-      raster.setSample(i % side, i / side, 0, Math.max(0, Math.min(255, grey)));
+      raster.setSample(
+          i % GlyphImages.SIDE, i / GlyphImages.SIDE, 0, Math.max(0, Math.min(255, grey)));
     }
     ByteArrayOutputStream png = new ByteArrayOutputStream();
     try {

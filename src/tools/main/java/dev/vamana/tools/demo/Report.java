@@ -36,21 +36,24 @@ final class Report {
   private final DemoSet set;
   private final List<Figures> figures;
   private final String machine;
+  private final List<String> notes;
 
   /**
    * A report of finished measurements.
    *
    * @param figures of each index, ours first
    * @param machine what it was measured on, one sentence
+   * @param notes what a reader must know beside the table
    */
-  Report(DemoSet set, List<Figures> figures, String machine) {
+  Report(DemoSet set, List<Figures> figures, String machine, List<String> notes) {
     this.set = set;
     this.figures = figures;
     this.machine = machine;
+    this.notes = notes;
   }
 
   /** The page. */
-  String html(int cores) {
+  String html() {
     StringBuilder page = new StringBuilder(1 << 18);
     page.append("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n");
     page.append("<title>elasticsearch-vamana demo</title>\n<style>\n").append(STYLE);
@@ -66,16 +69,15 @@ final class Report {
             vectors.metric().label()));
     paragraph(page, machine);
     appendTable(page);
-    for (String note : ResultTable.notes(vectors.metric(), cores)) {
+    for (String note : notes) {
       page.append("<p class=\"note\">").append(escape(note)).append("</p>\n");
     }
     page.append("<h2>Recall and latency</h2>\n<figure>\n").append(plot().toSvg());
     page.append("<figcaption class=\"note\">Numbers at the points are num_candidates. One client");
     page.append(" asks all rows in turn, each of ").append(vectors.queries().size());
-    page.append(
-        " queries once at each point, in random order. Lower and further right is better. ");
+    page.append(" queries at each point, in random order. Lower and further right is better. ");
     page.append(escape(machine)).append("</figcaption></figure>\n");
-    if (set.side() > 0) {
+    if (set.images()) {
       appendPictures(page);
     }
     return page.append("</body></html>\n").toString();
@@ -100,8 +102,8 @@ final class Report {
   }
 
   private LinePlot plot() {
-    double lowest = points(Sweep.Point::recall).min().orElseThrow();
-    double slowest = points(Sweep.Point::p50Millis).max().orElseThrow();
+    double lowest = points(Figures.Point::recall).min().orElseThrow();
+    double slowest = points(Figures.Point::p50Millis).max().orElseThrow();
     LinePlot plot =
         new LinePlot(
             "recall@10 and median latency",
@@ -113,12 +115,12 @@ final class Report {
                 1.01),
             new Axis("median latency of one client, ms", Scale.LINEAR, 0, 1.12 * slowest));
     for (Figures row : figures) {
-      List<Sweep.Point> points = row.sweep();
+      List<Figures.Point> points = row.sweep();
       plot.add(
           new Series(
               row.label(),
-              points.stream().mapToDouble(Sweep.Point::recall).toArray(),
-              points.stream().mapToDouble(Sweep.Point::p50Millis).toArray(),
+              points.stream().mapToDouble(Figures.Point::recall).toArray(),
+              points.stream().mapToDouble(Figures.Point::p50Millis).toArray(),
               points.stream()
                   .map(
                       point ->
@@ -135,7 +137,7 @@ final class Report {
     return plot;
   }
 
-  private DoubleStream points(ToDoubleFunction<Sweep.Point> value) {
+  private DoubleStream points(ToDoubleFunction<Figures.Point> value) {
     return figures.stream().flatMap(row -> row.sweep().stream()).mapToDouble(value);
   }
 
@@ -143,14 +145,14 @@ final class Report {
     VectorSet vectors = set.vectors();
     float[][] base = vectors.base().rows();
     float[][] queries = vectors.queries().rows();
-    Pictures pictures = new Pictures(set.side(), Arrays.copyOf(base, Math.min(base.length, 1000)));
+    Pictures pictures = new Pictures(Arrays.copyOf(base, Math.min(base.length, 1000)));
     Figures ours = figures.get(0);
     page.append("<h2>Queries and their neighbours</h2>\n<p class=\"note\">To the right of each");
     page.append(" query the answer of ").append(escape(ours.label()));
     page.append(" at num_candidates ").append(Figures.NUM_CANDIDATES);
     page.append(", nearest first, and under it the exact answer. An orange frame marks a hit");
     page.append(" that is not among the exact ten.</p>\n<table class=\"pictures\">\n");
-    int k = Math.min(Sweep.K, base.length);
+    int k = Math.min(Measurement.K, base.length);
     Recall recall = new Recall(vectors, k);
     int shown = Math.min(SHOWN_QUERIES, queries.length);
     for (int i = 0; i < shown; i++) {

@@ -15,20 +15,22 @@ final class TextPage {
 
   private final DemoSet set;
   private final SentenceEncoder encoder;
-  private final Lanes lanes;
+  private final List<Row> rows;
   private final DemoOptions options;
 
-  TextPage(DemoSet set, SentenceEncoder encoder, Lanes lanes, DemoOptions options) {
+  TextPage(DemoSet set, SentenceEncoder encoder, List<Row> rows, DemoOptions options) {
     this.set = set;
     this.encoder = encoder;
-    this.lanes = lanes;
+    this.rows = rows;
     this.options = options;
   }
 
   /** Starts serving the page. */
   SearchServer serve(NodeClient client) throws IOException {
-    Lane stock = lanes.get(lanes.size() - 1);
-    List<Engine> engines = List.of(new Asked(client, lanes.get(0)), new Asked(client, stock));
+    List<Engine> engines =
+        List.of(
+            new Asked(client, rows.get(0).index(), true),
+            new Asked(client, rows.get(rows.size() - 1).index(), false));
     return new SearchServer(
         set.text(), encoder, engines, new JavadocFolder(options.javadoc()), options.pagePort());
   }
@@ -38,14 +40,12 @@ final class TextPage {
     private final NodeClient client;
     private final KnnIndex index;
     private final boolean ours;
-    private final boolean gpu;
     private Answered before;
 
-    Asked(NodeClient client, Lane lane) throws IOException {
+    Asked(NodeClient client, KnnIndex index, boolean ours) throws IOException {
       this.client = client;
-      this.index = lane.index();
-      this.ours = lane.ours();
-      this.gpu = lane.gpu();
+      this.index = index;
+      this.ours = ours;
       this.before = GpuStatus.of(client).answered();
     }
 
@@ -83,9 +83,9 @@ final class TextPage {
       if (ours == false) {
         return "CPU";
       }
-      Answered now = GpuStatus.of(client).answered();
-      String answeredBy = now.since(before).cell(gpu);
-      before = now;
+      GpuStatus now = GpuStatus.of(client);
+      String answeredBy = now.answered().since(before).cell(now.usable());
+      before = now.answered();
       return answeredBy;
     }
   }

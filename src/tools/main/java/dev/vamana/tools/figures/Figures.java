@@ -13,7 +13,6 @@ import java.util.ArrayList;
 import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
-import java.util.stream.Stream;
 
 /**
  * The CSV files of a folder, to which measurements of one commit on one device add their rows.
@@ -88,17 +87,6 @@ public record Figures(Path folder, String commit, String device) {
             .start();
     String found = new String(git.getInputStream().readAllBytes(), StandardCharsets.UTF_8).strip();
     return found.isEmpty() ? "unknown" : found;
-  }
-
-  /** Returns the name of this machine's processor. */
-  public static String processor() throws IOException {
-    try (Stream<String> lines = Files.lines(Path.of("/proc/cpuinfo"))) {
-      return lines
-          .filter(line -> line.startsWith("model name"))
-          .map(line -> line.substring(line.indexOf(':') + 1).strip())
-          .findFirst()
-          .orElse("unknown processor");
-    }
   }
 
   private static String text(Object value) {

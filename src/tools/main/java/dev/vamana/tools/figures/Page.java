@@ -1,10 +1,13 @@
 package dev.vamana.tools.figures;
 
-import dev.vamana.tools.cells.GeometricMean;
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.plot.LinePlot;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.Collections;
 import java.util.Comparator;
 import java.util.LinkedHashMap;
 import java.util.LinkedHashSet;
@@ -14,6 +17,7 @@ import java.util.Map;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.function.IntToDoubleFunction;
 import java.util.function.Predicate;
 import java.util.stream.Collectors;
 
@@ -31,12 +35,16 @@ public final class Page {
   private static final String PUBLISHED = "cagra.csv";
   private static final String LARGE = "generated-96-bytes";
 
-  private final Path folder;
   private final Map<Sheet, List<Map<String, String>>> sheets = new TreeMap<>();
+  private final List<String[]> published;
   private final StringBuilder text = new StringBuilder();
 
   private Page(Path folder) throws IOException {
-    this.folder = folder;
+    Path file = folder.resolve(PUBLISHED);
+    published =
+        Files.notExists(file)
+            ? List.of()
+            : Files.readAllLines(file).stream().map(line -> line.split(",", -1)).toList();
     for (Sheet sheet : Sheet.values()) {
       sheets.put(sheet, Figures.read(folder, sheet));
     }
@@ -60,7 +68,6 @@ public final class Page {
   }
 
   private Map<String, String> make() throws IOException {
-    Map<String, String> files = new LinkedHashMap<>();
     head();
     searches();
     builds();
@@ -68,6 +75,7 @@ public final class Page {
     beside();
     filters();
     scale();
+    Map<String, String> files = new LinkedHashMap<>();
     Plots plots = new Plots(this);
     put(files, "gpu-recall.svg", plots.recall());
     put(files, "gpu-cells.svg", plots.cells());
@@ -86,14 +94,23 @@ public final class Page {
     text.append(String.format(Locale.ROOT, format, values)).append('\n');
   }
 
+  /** Begins a section with a table, whose columns from a number on are of numbers. */
+  private void section(String title, String words, int numbers, List<String> columns) {
+    say("\n## %s\n\n%s\n", title, words);
+    header(numbers, columns);
+  }
+
+  private void header(int numbers, List<String> columns) {
+    say("| %s |", String.join(" | ", columns));
+    say("|%s%s", " --- |".repeat(numbers), " ---: |".repeat(columns.size() - numbers));
+  }
+
   private void head() {
     Set<String> commits = new LinkedHashSet<>();
     Set<String> devices = new TreeSet<>();
     for (List<Map<String, String>> rows : sheets.values()) {
-      for (Map<String, String> row : rows) {
-        commits.add(row.get("commit"));
-        devices.add(row.get("device"));
-      }
+      commits.addAll(values(rows, "commit"));
+      devices.addAll(values(rows, "device"));
     }
     List<String> now =
         commits.stream().filter(commit -> commit.startsWith(Figures.EARLIER) == false).toList();
@@ -134,6 +151,17 @@ public final class Page {
         .collect(Collectors.toCollection(LinkedHashSet::new));
   }
 
+  /** Groups rows by the values of columns, in the order in which they first appear. */
+  private static Map<List<String>, List<Map<String, String>>> grouped(
+      List<Map<String, String>> rows, String... columns) {
+    return rows.stream()
+        .collect(
+            Collectors.groupingBy(
+                row -> Arrays.stream(columns).map(row::get).toList(),
+                LinkedHashMap::new,
+                Collectors.toList()));
+  }
+
   static boolean isSearch(Map<String, String> row) {
     String method = row.get("method");
     return row.get("set").startsWith(LARGE) == false
@@ -162,72 +190,49 @@ public final class Page {
     return Double.isNaN(value) ? "-" : String.format(Locale.ROOT, "%,.0f", value);
   }
 
-  private void searches() throws IOException {
+  private void searches() {
     List<Map<String, String>> all = rows(Sheet.GPU, Page::isSearch);
     if (all.isEmpty()) {
       return;
     }
-    say("\n## Searches, recall@10 of at least %.2f\n", TARGET);
-    say(
-        "Queries a second from arrays to arrays, by the queries of a call: of one caller, of several");
-    say(
-        "with calls of 10,000. Lucene's HNSW has all threads of the machine. `exact` holds float32");
-    say("vectors; CAGRA is its fastest type ([published figures](cagra.csv)).\n");
-    say("| set | method | 1 | 10 | 100 | 1,000 | 10,000 |");
-    say("| --- | --- | ---: | ---: | ---: | ---: | ---: |");
-    for (String set : values(all, "set")) {
-      List<Map<String, String>> of = all.stream().filter(r -> r.get("set").equals(set)).toList();
-      Map<String, List<Map<String, String>>> methods =
-          of.stream()
-              .collect(
-                  Collectors.groupingBy(
-                      row -> row.get("method") + " " + row.get("placement"),
-                      LinkedHashMap::new,
-                      Collectors.toList()));
-      methods.forEach((method, rows) -> line(set, method, batch -> best(rows, batch)));
-      if (published(set, 1) > 0) {
-        line(set, "CAGRA, as published", batch -> published(set, batch));
-      }
-    }
+    section(
+        String.format(Locale.ROOT, "Searches, recall@10 of at least %.2f", TARGET),
+        """
+        Queries a second from arrays to arrays, by the queries of a call: of one caller, of several
+        with calls of 10,000. Lucene's HNSW has all threads of the machine. `exact` holds float32
+        vectors; CAGRA is its fastest type ([published figures](cagra.csv)).""",
+        2,
+        List.of("set", "method", "1", "10", "100", "1,000", "10,000"));
+    grouped(all, "set")
+        .forEach(
+            (set, of) -> {
+              grouped(of, "method", "placement")
+                  .forEach(
+                      (method, rows) ->
+                          line(set.get(0), String.join(" ", method), batch -> best(rows, batch)));
+              line(
+                  set.get(0), "CAGRA, as published", batch -> published(set.get(0), batch, TARGET));
+            });
   }
 
-  private void line(String set, String method, java.util.function.IntToDoubleFunction speed) {
-    StringBuilder cells = new StringBuilder();
-    boolean any = false;
-    for (int batch : BATCHES) {
-      double found = speed.applyAsDouble(batch);
-      any |= Double.isFinite(found);
-      cells.append(' ').append(cell(found)).append(" |");
-    }
-    if (any) {
-      say("| %s | %s |%s", set, method, cells);
+  private void line(String set, String method, IntToDoubleFunction speed) {
+    List<String> cells =
+        Arrays.stream(BATCHES).mapToDouble(speed::applyAsDouble).mapToObj(Page::cell).toList();
+    if (cells.stream().anyMatch(cell -> cell.equals("-") == false)) {
+      say("| %s | %s | %s |", set, method, String.join(" | ", cells));
     }
   }
 
   /** CAGRA's queries a second, of its fastest type; NaN if nothing is published. */
-  private double published(String set, int batch) {
-    return published(set, batch, TARGET);
-  }
-
   double published(String set, int batch, double recall) {
-    Path file = folder.resolve(PUBLISHED);
-    if (Files.notExists(file)) {
-      return Double.NaN;
-    }
-    try {
-      return Files.readAllLines(file).stream()
-          .map(line -> line.split(",", -1))
-          .filter(row -> row.length > 4 && row[0].equals(set))
-          .filter(row -> Double.parseDouble(row[1]) == recall)
-          .filter(row -> Integer.parseInt(row[2]) == batch)
-          .flatMap(row -> java.util.Arrays.stream(row).skip(4))
-          .filter(value -> value.isEmpty() == false)
-          .mapToDouble(Double::parseDouble)
-          .max()
-          .orElse(Double.NaN);
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    }
+    return published.stream()
+        .filter(row -> row.length > 4 && row[0].equals(set))
+        .filter(row -> Double.parseDouble(row[1]) == recall && Integer.parseInt(row[2]) == batch)
+        .flatMap(row -> Arrays.stream(row).skip(4))
+        .filter(value -> value.isEmpty() == false)
+        .mapToDouble(Double::parseDouble)
+        .max()
+        .orElse(Double.NaN);
   }
 
   private void builds() {
@@ -236,20 +241,19 @@ public final class Page {
     if (all.isEmpty()) {
       return;
     }
-    say("\n## Builds\n");
-    say("Seconds for the graph or the lists; of an `index`, with all files.\n");
+    say("\n## Builds\n\nSeconds for the graph or the lists; of an `index`, with all files.\n");
     say("| set | vectors | builds |\n| --- | ---: | --- |");
-    for (String set : values(all, "set")) {
-      List<Map<String, String>> of = all.stream().filter(r -> r.get("set").equals(set)).toList();
-      say(
-          "| %s | %,.0f | %s |",
-          set,
-          number(of.get(of.size() - 1), "n"),
-          of.stream()
-              .map(row -> row.get("method") + " " + row.get("seconds"))
-              .distinct()
-              .collect(Collectors.joining(", ")));
-    }
+    grouped(all, "set")
+        .forEach(
+            (set, of) ->
+                say(
+                    "| %s | %,.0f | %s |",
+                    set.get(0),
+                    number(of.get(of.size() - 1), "n"),
+                    of.stream()
+                        .map(row -> row.get("method") + " " + row.get("seconds"))
+                        .distinct()
+                        .collect(Collectors.joining(", "))));
   }
 
   private void cells() {
@@ -257,40 +261,39 @@ public final class Page {
     if (all.isEmpty()) {
       return;
     }
-    List<String> ratios = Sheet.CELLS.columns().subList(3, Sheet.CELLS.columns().size());
-    say("\n## A node over HTTP\n");
-    say("Ratio of requests a second to another index at equal recall@10: geometric mean (lowest)");
-    say(
-        "of all numbers of clients, recall 0.95 and 0.99. *CPU* is ours with the GPU off. The stock");
-    say(
-        "index has native distance functions written for this comparison (`src/tools/libvec`), as the");
-    say("distribution has; rows of earlier states were measured without them.\n");
-    say("| set | segments | %s |", String.join(" | ", ratios).replace('_', ' '));
-    say("| --- | ---: |%s", " ---: |".repeat(ratios.size()));
+    List<String> columns = new ArrayList<>(Sheet.CELLS.columns());
+    columns.subList(0, 3).clear();
+    List<String> ratios = List.copyOf(columns);
+    columns.replaceAll(ratio -> ratio.replace('_', ' '));
+    columns.addAll(0, List.of("set", "segments"));
+    section(
+        "A node over HTTP",
+        """
+        Ratio of requests a second to another index at equal recall@10: geometric mean (lowest)
+        of all numbers of clients, recall 0.95 and 0.99. *CPU* is ours with the GPU off. The stock
+        index has native distance functions written for this comparison (`src/tools/libvec`), as the
+        distribution has; rows of earlier states were measured without them.""",
+        1,
+        columns);
     for (String set : values(all, "set")) {
       for (String segments : values(all, "segments")) {
-        ratioLine(
-            set + " | " + segments,
-            all.stream()
-                .filter(r -> r.get("set").equals(set) && r.get("segments").equals(segments))
-                .toList(),
-            ratios);
+        Predicate<Map<String, String>> which =
+            row -> row.get("set").equals(set) && row.get("segments").equals(segments);
+        ratioLine(set + " | " + segments, rows(Sheet.CELLS, which), ratios);
       }
     }
     ratioLine("**all** | ", all, ratios);
-    List<Map<String, String>> sizes = sheets.get(Sheet.SIZES);
+    List<Map<String, String>> sizes = rows(Sheet.SIZES, row -> row.get("segments").equals("1"));
     if (sizes.isEmpty() == false) {
       say("\nMB on the disk (outside of the heap), one segment:\n");
-      say("| set | index | disk | off heap |\n| --- | --- | ---: | ---: |");
+      header(2, List.of("set", "index", "disk", "off heap"));
       for (Map<String, String> row : sizes) {
-        if (row.get("segments").equals("1")) {
-          say(
-              "| %s | %s | %s | %s |",
-              row.get("set"),
-              row.get("kind"),
-              cell(number(row, "disk_bytes") * 1e-6),
-              cell(number(row, "off_heap_bytes") * 1e-6));
-        }
+        say(
+            "| %s | %s | %s | %s |",
+            row.get("set"),
+            row.get("kind"),
+            cell(number(row, "disk_bytes") * 1e-6),
+            cell(number(row, "off_heap_bytes") * 1e-6));
       }
     }
   }
@@ -304,10 +307,7 @@ public final class Page {
           of.isEmpty()
               ? " - |"
               : String.format(
-                  Locale.ROOT,
-                  " %.2f (%.2f) |",
-                  GeometricMean.of(of),
-                  of.stream().min(Comparator.naturalOrder()).orElseThrow()));
+                  Locale.ROOT, " %.2f (%.2f) |", Median.geometricMean(of), Collections.min(of)));
     }
     if (rows.isEmpty() == false) {
       say("| %s |%s", name, cells);
@@ -319,20 +319,15 @@ public final class Page {
     if (all.isEmpty()) {
       return;
     }
-    say("\n## Searches beside indexing\n");
-    say("Milliseconds of a request while so many documents arrive in a second.\n");
-    say("| set | documents/s | clients | index | p50 | p99 | longest |");
-    say("| --- | ---: | ---: | --- | ---: | ---: | ---: |");
+    section(
+        "Searches beside indexing",
+        "Milliseconds of a request while so many documents arrive in a second.",
+        2,
+        List.of("set", "index", "documents/s", "clients", "p50", "p99", "longest"));
     for (Map<String, String> row : all) {
-      say(
-          "| %s | %s | %s | %s | %s | %s | %s |",
-          row.get("set"),
-          row.get("rate"),
-          row.get("clients"),
-          row.get("kind"),
-          row.get("p50_ms"),
-          row.get("p99_ms"),
-          row.get("max_ms"));
+      List<String> columns =
+          List.of("set", "kind", "rate", "clients", "p50_ms", "p99_ms", "max_ms");
+      say("| %s |", String.join(" | ", columns.stream().map(row::get).toList()));
     }
   }
 
@@ -341,38 +336,34 @@ public final class Page {
     if (all.isEmpty()) {
       return;
     }
-    say("\n## Filters\n");
-    say(
-        "Queries a second of 64 callers over Lucene's HNSW (recall@10, Lucene's), by accepted share.\n");
+    List<String> columns = new ArrayList<>(List.of("set", "placement", "kind"));
     Set<String> shares = values(all, "share");
-    say("| set | placement | kind | %s |", String.join(" | ", shares));
-    say("| --- | --- | --- |%s", " ---: |".repeat(shares.size()));
-    Map<String, List<Map<String, String>>> groups =
-        all.stream()
-            .collect(
-                Collectors.groupingBy(
-                    row -> row.get("set") + " | " + row.get("placement") + " | " + row.get("kind"),
-                    LinkedHashMap::new,
-                    Collectors.toList()));
-    groups.forEach(
-        (name, rows) -> {
-          StringBuilder cells = new StringBuilder();
-          for (String share : shares) {
-            cells.append(
-                rows.stream()
-                    .filter(row -> row.get("share").equals(share))
-                    .map(Page::filtered)
-                    .findFirst()
-                    .orElse(" - |"));
-          }
-          say("| %s |%s", name, cells);
-        });
+    columns.addAll(shares);
+    section(
+        "Filters",
+        "Queries a second of 64 callers over Lucene's HNSW (recall@10, Lucene's), by accepted share.",
+        3,
+        columns);
+    grouped(all, "set", "placement", "kind")
+        .forEach(
+            (name, rows) -> {
+              List<String> cells = new ArrayList<>(name);
+              for (String share : shares) {
+                cells.add(
+                    rows.stream()
+                        .filter(row -> row.get("share").equals(share))
+                        .map(Page::filtered)
+                        .findFirst()
+                        .orElse("-"));
+              }
+              say("| %s |", String.join(" | ", cells));
+            });
   }
 
   private static String filtered(Map<String, String> row) {
     return String.format(
         Locale.ROOT,
-        " %.1f (%.2f, %.2f) |",
+        "%.1f (%.2f, %.2f)",
         number(row, "qps") / number(row, "stock_qps"),
         number(row, "recall"),
         number(row, "stock_recall"));
@@ -389,6 +380,8 @@ public final class Page {
     if (searches.isEmpty()) {
       return;
     }
+    List<Map<String, String>> single =
+        searches.stream().filter(row -> number(row, "batch") == 1).toList();
     say("\n## One segment as it grows\n");
     say("Vectors of 96 bytes, recall@10 of at least %.2f.\n", TARGET);
     say("| vectors | method | build, s | placement | recall | queries/s | one query, us |");
@@ -403,12 +396,7 @@ public final class Page {
             row.get("placement"),
             row.get("recall"),
             cell(number(row, "qps")),
-            cell(
-                matching(
-                    searches.stream().filter(one -> number(one, "batch") == 1).toList(),
-                    row,
-                    "placement",
-                    "p50_us")));
+            cell(matching(single, row, "placement", "p50_us")));
       }
     }
   }
@@ -417,9 +405,10 @@ public final class Page {
   private static double matching(
       List<Map<String, String>> rows, Map<String, String> like, String column, String value) {
     return rows.stream()
-        .filter(row -> row.get("n").equals(like.get("n")))
-        .filter(row -> row.get("method").equals(like.get("method")))
-        .filter(row -> row.get(column).equals(like.get(column)))
+        .filter(
+            row ->
+                List.of("n", "method", column).stream()
+                    .allMatch(each -> row.get(each).equals(like.get(each))))
         .mapToDouble(row -> number(row, value))
         .findFirst()
         .orElse(Double.NaN);

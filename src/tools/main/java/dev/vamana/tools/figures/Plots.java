@@ -1,6 +1,6 @@
 package dev.vamana.tools.figures;
 
-import dev.vamana.tools.cells.GeometricMean;
+import dev.vamana.tools.cells.Median;
 import dev.vamana.tools.plot.Axis;
 import dev.vamana.tools.plot.LinePlot;
 import dev.vamana.tools.plot.Scale;
@@ -87,7 +87,7 @@ record Plots(Page page) {
           }
         }
         Map<Double, Double> points = new TreeMap<>();
-        found.forEach((clients, of) -> points.put(clients, GeometricMean.of(of)));
+        found.forEach((clients, of) -> points.put(clients, Median.geometricMean(of)));
         add(plot, ratio.replace('_', ' ') + ", " + segments + " segments", points);
       }
     }

@@ -77,8 +77,7 @@ record BatchRun(SearchExecutor executor, SegmentView view, QueryVector[] queries
    *
    * @param seconds approximate duration
    */
-  double[] time(WalkParameters walk, int batch, int callers, double seconds)
-      throws IOException, InterruptedException {
+  double[] time(WalkParameters walk, int batch, int callers, double seconds) throws IOException {
     return Callers.loop(
             callers,
             seconds,

@@ -3,11 +3,12 @@ package dev.vamana.tools.gpu;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
 import java.io.IOException;
-import java.util.Map;
 import java.util.NavigableMap;
+import java.util.Objects;
 import java.util.Set;
 import java.util.TreeMap;
 import java.util.TreeSet;
+import java.util.stream.DoubleStream;
 
 /**
  * Recall by beam width, to find the narrowest beam for a target recall.
@@ -16,37 +17,39 @@ import java.util.TreeSet;
  */
 record BeamSweep(NavigableMap<Integer, Double> recalls) {
 
-  static final double[] TARGETS = {0.95, 0.99};
+  private static final double[] TARGETS = {0.95, 0.99};
   private static final int[] WIDTHS = {
     10, 12, 14, 16, 18, 20, 22, 24, 28, 32, 36, 40, 48, 56, 64, 72, 80, 96, 112, 128, 160, 192, 224,
     256, 320, 384, 448, 512, 640, 768, 1024
   };
-  private static final double ENOUGH = 0.9955;
+
+  /** Recall above all targets. */
+  static final double ENOUGH = 0.9955;
 
   /** Searches the queries of a set. */
   interface Search {
-    /** Returns the rows that each query finds with a beam. */
-    int[][] hits(int beam) throws IOException, InterruptedException;
+    /** Returns the recall@10 with a beam. */
+    double recall(int beam) throws IOException;
   }
 
-  /** As {@link #run(Recall, Search)}, with walks or searches of lists. */
-  static BeamSweep run(BatchRun run, VectorSet set, Lane lane)
-      throws IOException, InterruptedException {
-    return run(new Recall(set, run.k()), beam -> run.hits(lane.walk(beam)));
+  /** Measures walks or searches of lists, up to {@link #ENOUGH}. */
+  static BeamSweep run(BatchRun run, VectorSet set, Lane lane) throws IOException {
+    Recall recall = new Recall(set, run.k());
+    return run(ENOUGH, beam -> recall.of(run.hits(lane.walk(beam))));
   }
 
-  /** Measures the recall of ever wider beams, until it is above all targets or stops growing. */
-  static BeamSweep run(Recall recall, Search search) throws IOException, InterruptedException {
+  /** Measures the recall of ever wider beams, until it is enough or stops growing. */
+  static BeamSweep run(double enough, Search search) throws IOException {
     NavigableMap<Integer, Double> recalls = new TreeMap<>();
     double best = 0;
     int stale = 0;
     for (int width : WIDTHS) {
-      double found = recall.of(search.hits(width));
+      double found = search.recall(width);
       recalls.put(width, found);
       // the recall stops growing if few entries of a wide worklist are re-ranked
       stale = found < best + 0.0005 ? stale + 1 : 0;
       best = Math.max(best, found);
-      if (found >= ENOUGH || stale == 4) {
+      if (found >= enough || stale == 4) {
         break;
       }
     }
@@ -56,20 +59,15 @@ record BeamSweep(NavigableMap<Integer, Double> recalls) {
   /** Returns the narrowest beams that reach the targets, without targets that none reaches. */
   Set<Integer> beams() {
     Set<Integer> beams = new TreeSet<>();
-    for (double target : TARGETS) {
-      beams.add(narrowest(target));
-    }
-    beams.remove(-1);
+    DoubleStream.of(TARGETS).mapToObj(this::narrowest).filter(Objects::nonNull).forEach(beams::add);
     return beams;
   }
 
-  /** Returns the narrowest beam that reaches a recall, or -1. */
-  int narrowest(double target) {
-    for (Map.Entry<Integer, Double> entry : recalls.entrySet()) {
-      if (entry.getValue() >= target) {
-        return entry.getKey();
-      }
-    }
-    return -1;
+  /** Returns the narrowest beam that reaches a recall, or null. */
+  Integer narrowest(double target) {
+    return recalls.keySet().stream()
+        .filter(beam -> recalls.get(beam) >= target)
+        .findFirst()
+        .orElse(null);
   }
 }

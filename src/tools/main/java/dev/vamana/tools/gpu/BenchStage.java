@@ -2,7 +2,6 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.tools.datasets.Recall;
 import java.io.IOException;
 import java.util.List;
 import org.apache.lucene.codecs.KnnVectorsFormat;
@@ -16,12 +15,14 @@ final class BenchStage implements Stage {
 
   static final int K = 10;
 
+  static final String LISTS = "vamana-ivf";
+
   /** What is searched. */
   enum Kind {
     /** Our graph. */
     GRAPH("vamana-gpu"),
     /** Inverted lists. */
-    LISTS("vamana-ivf"),
+    LISTS(BenchStage.LISTS),
     /** Level 0 of Lucene's graph. */
     STOCK("stock-hnsw-gpu");
 
@@ -61,7 +62,7 @@ final class BenchStage implements Stage {
   public void run(Context context) throws IOException, InterruptedException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = opened(context, set)) {
-      QueryPool pool = QueryPool.of(set.vectors(), index.view(), context.options().largestBatch());
+      float[][] pool = QueryPool.of(set.vectors(), index.view(), context.options().largestBatch());
       List<Placement> usual =
           switch (kind) {
             case GRAPH -> GRAPH_PLACEMENTS;
@@ -102,23 +103,16 @@ final class BenchStage implements Stage {
   }
 
   private static void measure(
-      Context context, SuiteSet set, SetIndex index, QueryPool pool, Lane lane)
+      Context context, SuiteSet set, SetIndex index, float[][] pool, Lane lane)
       throws IOException, InterruptedException {
     BatchRun run = new BatchRun(lane.executor(), index.view(), set.vectors().queries().rows(), K);
-    BatchRun pooled = new BatchRun(lane.executor(), index.view(), pool.queries(), K);
+    BatchRun pooled = new BatchRun(lane.executor(), index.view(), pool, K);
     double seconds = context.options().seconds();
     run.time(lane.walk(32), 1_000, 1, Math.min(WARM_UP_SECONDS, WARM_UP_SHARE * seconds));
     lane.check();
     BeamSweep sweep = BeamSweep.run(run, set.vectors(), lane);
     for (int beam : sweep.beams()) {
       double recall = sweep.recalls().get(beam);
-      if (pool.sample() != null) {
-        BatchRun sample =
-            new BatchRun(lane.executor(), index.view(), pool.sample().queries().rows(), K);
-        context.say(
-            "beam %d: recall %.4f, of the pool's other queries %.4f",
-            beam, recall, new Recall(pool.sample(), K).of(sample.hits(lane.walk(beam))));
-      }
       for (int batch : context.options().batches()) {
         for (int callers : batch < LARGE ? new int[] {1} : new int[] {1, CALLERS}) {
           // the JVM takes compiled code back at the first larger batch

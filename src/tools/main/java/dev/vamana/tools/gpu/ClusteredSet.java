@@ -35,6 +35,7 @@ record ClusteredSet(
     String name, Metric metric, int dimension, int latent, int clusters, int size, int queries) {
 
   private static final long SEED = 20_261_121;
+  private static final float STEPS = 28;
 
   /** Vectors of few components, many of them. */
   static final ClusteredSet NARROW = narrow(2, 96);
@@ -44,6 +45,10 @@ record ClusteredSet(
 
   /** A million vectors of 128 components. */
   static final ClusteredSet OF_128 = narrow(1, 128);
+
+  /** As many as fit on one device, as bytes. */
+  static final ClusteredSet LARGE =
+      new ClusteredSet("generated-96-bytes", Metric.L2, 96, 16, 20_000, 100_000_000, 10_000);
 
   /** Sets of the sizes that public benchmarks of vector databases ask for. */
   private static final List<ClusteredSet> EMBEDDINGS =
@@ -81,53 +86,64 @@ record ClusteredSet(
 
   /** Generates the first vectors of the set, with queries and exact neighbours. */
   SuiteSet generate(int limit) {
-    float[][] centres = new float[clusters][];
-    for (int c = 0; c < clusters; c++) {
-      centres[c] = normals(new SplittableRandom(SEED + 1_000_003L * (c + 1)), latent, 1);
-    }
-    float[][] map = new float[dimension][];
-    for (int d = 0; d < dimension; d++) {
-      map[d] =
-          normals(
-              new SplittableRandom(SEED - 1_000_033L * (d + 1)),
-              latent,
-              (float) (1 / Math.sqrt(latent)));
-    }
-    float[][] base = rows(0, Math.min(limit, size), centres, map);
-    float[][] asked = rows(size, queries, centres, map);
+    Points points = new Points();
     VectorSet set =
         VectorSet.of(
             name,
             metric,
-            new VectorTable(ElementType.FLOAT32, dimension, base),
-            new VectorTable(ElementType.FLOAT32, dimension, asked));
+            new VectorTable(ElementType.FLOAT32, dimension, points.rows(0, Math.min(limit, size))),
+            new VectorTable(ElementType.FLOAT32, dimension, points.rows(size, queries)));
     return new SuiteSet(metric == Metric.COSINE ? set.ofUnitLength() : set);
   }
 
-  private float[][] rows(int first, int count, float[][] centres, float[][] map) {
-    float[][] rows = new float[count][];
-    IntStream.range(0, count)
-        .parallel()
-        .forEach(i -> rows[i] = row(new SplittableRandom(first + (long) i), centres, map));
-    return rows;
-  }
+  /** The vectors of the set and, from the number of its vectors on, its queries. */
+  final class Points {
+    private final float[][] centres = new float[clusters][];
+    private final float[][] map = new float[dimension][];
 
-  private float[] row(SplittableRandom random, float[][] centres, float[][] map) {
-    double u = random.nextDouble();
-    float[] centre = centres[(int) (clusters * u * Math.sqrt(u))];
-    float[] point = normals(random, latent, 0.7f);
-    float[] row = normals(random, dimension, 0.05f);
-    for (int d = 0; d < dimension; d++) {
-      float sum = row[d];
-      for (int l = 0; l < latent; l++) {
-        sum += map[d][l] * (centre[l] + point[l]);
+    Points() {
+      for (int c = 0; c < clusters; c++) {
+        centres[c] = normals(new SplittableRandom(SEED + 1_000_003L * (c + 1)), latent, 1);
       }
-      row[d] = sum;
+      float scale = (float) (1 / Math.sqrt(latent));
+      for (int d = 0; d < dimension; d++) {
+        map[d] = normals(new SplittableRandom(SEED - 1_000_033L * (d + 1)), latent, scale);
+      }
     }
-    if (metric == Metric.COSINE) {
-      VectorUtil.l2normalize(row);
+
+    private float[][] rows(int first, int count) {
+      float[][] rows = new float[count][];
+      IntStream.range(0, count).parallel().forEach(i -> rows[i] = row(first + i));
+      return rows;
     }
-    return row;
+
+    /** Returns a vector. */
+    float[] row(int number) {
+      SplittableRandom random = new SplittableRandom(number);
+      double u = random.nextDouble();
+      float[] centre = centres[(int) (clusters * u * Math.sqrt(u))];
+      float[] point = normals(random, latent, 0.7f);
+      float[] row = normals(random, dimension, 0.05f);
+      for (int d = 0; d < dimension; d++) {
+        float sum = row[d];
+        for (int l = 0; l < latent; l++) {
+          sum += map[d][l] * (centre[l] + point[l]);
+        }
+        row[d] = sum;
+      }
+      return metric == Metric.COSINE ? VectorUtil.l2normalize(row) : row;
+    }
+
+    /** Returns a vector in steps of a 28th, rounded to bytes. */
+    byte[] bytes(int number) {
+      float[] row = row(number);
+      byte[] bytes = new byte[row.length];
+      for (int d = 0; d < row.length; d++) {
+        int rounded = Math.round(row[d] * STEPS);
+        bytes[d] = (byte) Math.max(Byte.MIN_VALUE, Math.min(Byte.MAX_VALUE, rounded));
+      }
+      return bytes;
+    }
   }
 
   private static float[] normals(SplittableRandom random, int count, float scale) {

@@ -40,7 +40,6 @@ final class DevicesStage implements Stage {
   private static final int CALLERS = 8;
 
   private static final double RECALL = 0.95;
-  private static final int[] BEAMS = {10, 12, 16, 20, 24, 32, 40, 56, 80, 112, 160};
 
   private static final long HOST_BYTES = Long.MAX_VALUE / 100;
   private static final MemoryLimit PAGES = MemoryLimit.percent(60);
@@ -85,12 +84,9 @@ final class DevicesStage implements Stage {
       views.forEach(executor::opened);
       settle(executor, views);
       BatchedKnn knn = new BatchedKnn(index.searcher(), executor);
-      int beam = 0;
-      double recall = 0;
-      for (int i = 0; i < BEAMS.length && recall < RECALL; i++) {
-        beam = BEAMS[i];
-        recall = recall(set, knn, walk(placement, beam));
-      }
+      BeamSweep sweep = BeamSweep.run(RECALL, beam -> recall(set, knn, walk(placement, beam)));
+      int beam = sweep.recalls().lastKey();
+      double recall = sweep.recalls().get(beam);
       WalkParameters walk = walk(placement, beam);
       int batch = context.options().largestBatch();
       ask(set, knn, walk, batch, context.options().seconds());

@@ -39,7 +39,7 @@ final class ExactStage implements Stage {
   }
 
   @Override
-  public void run(Context context) throws IOException, InterruptedException {
+  public void run(Context context) throws IOException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (CudaDriver driver = context.driver().get()) {
       driver.bind();
@@ -57,7 +57,7 @@ final class ExactStage implements Stage {
 
   private static void measure(
       Context context, SuiteSet set, CudaDriver driver, ExactScans scans, Arena arena)
-      throws IOException, InterruptedException {
+      throws IOException {
     VectorSet vectors = set.vectors();
     float[][] base = vectors.base().rows();
     int dimension = vectors.dimension();
@@ -96,7 +96,7 @@ final class ExactStage implements Stage {
       ExactRows rows,
       String placement,
       int batch)
-      throws IOException, InterruptedException {
+      throws IOException {
     float[][] queries = set.vectors().queries().rows();
     ExactHits hits = new ExactHits();
     int[][] found = new int[queries.length][];

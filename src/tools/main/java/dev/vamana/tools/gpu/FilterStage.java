@@ -3,8 +3,6 @@ package dev.vamana.tools.gpu;
 import dev.vamana.codec.VamanaVectorsFormat;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.ExecutorRegistry;
-import dev.vamana.tools.benchmark.AcceptQuery;
-import dev.vamana.tools.benchmark.Filtering;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.figures.Sheet;
 import java.io.IOException;

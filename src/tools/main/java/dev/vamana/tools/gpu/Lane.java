@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.batch.BatchOptions;
+import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.Precision;
 import dev.vamana.search.CpuExecutor;
@@ -26,7 +27,7 @@ record Lane(String method, String name, boolean quantized, SearchExecutor execut
   /** In place of the name of a placement. */
   static final String CPU = "cpu";
 
-  private static final int K = 10;
+  private static final int K = BenchStage.K;
 
   /**
    * Opens an executor and waits until it serves the segments.
@@ -37,10 +38,21 @@ record Lane(String method, String name, boolean quantized, SearchExecutor execut
   static Lane open(
       Stage.Context context, String method, Placement placement, List<SegmentView> segments)
       throws InterruptedException {
+    return open(context, method, placement, segments, Gpu.MOST_MEMORY);
+  }
+
+  /** As the other, with a limit of the device's memory. */
+  static Lane open(
+      Stage.Context context,
+      String method,
+      Placement placement,
+      List<SegmentView> segments,
+      MemoryLimit limit)
+      throws InterruptedException {
     if (placement == null) {
       return new Lane(method, CPU, false, new CpuExecutor(context.workers()), null);
     }
-    Gpu gpu = Gpu.open(context.driver(), placement, BatchOptions.DEFAULT, Gpu.MOST_MEMORY);
+    Gpu gpu = Gpu.open(context.driver(), placement, BatchOptions.DEFAULT, limit);
     segments.forEach(gpu.executor()::opened);
     gpu.await(segments);
     boolean quantized = placement.precision() == Precision.PQ && segments.get(0).lists() == null;

@@ -11,105 +11,64 @@ import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.QueryVector;
 import dev.vamana.work.AbortCheck;
-import dev.vamana.work.Workers;
-import java.io.BufferedInputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
 import java.lang.foreign.MemorySegment;
-import java.nio.file.Files;
-import java.nio.file.Path;
 import java.util.Arrays;
-import java.util.function.Supplier;
+import java.util.List;
 import org.apache.lucene.index.ByteVectorValues;
+import org.apache.lucene.index.LeafReader;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.VectorUtil;
 
 /**
- * The exact neighbours of queries among many vectors of bytes, by squared Euclidean distance. The
- * device scans slices of the vectors, or the CPU all of them; a few queries are compared with a
- * scan by the CPU in any case.
+ * The exact neighbours of queries among many vectors of bytes, by squared Euclidean distance.
+ *
+ * @param queries one vector each
+ * @param distances of the nearest vectors of each query, ascending
  */
-final class LargeTruth {
+record LargeTruth(byte[][] queries, int[][] distances) {
 
-  static final int K = 10;
+  static final int K = BenchStage.K;
 
-  // slices are told one by one; a key is a distance and an ordinal, so they order like both
+  // a scan tells its progress after each slice
   private static final int SLICE = 10_000_000;
   private static final int CHECKED = 4;
-  private static final long NONE = Long.MAX_VALUE;
-
-  private final byte[][] queries;
-  private final long[][] nearest;
-
-  private LargeTruth(byte[][] queries, long[][] nearest) {
-    this.queries = queries;
-    this.nearest = nearest;
-  }
 
   /**
-   * Reads the neighbours from a file, or finds them and writes it.
+   * Finds the neighbours: the device scans slices of the vectors, or the CPU all of them.
    *
-   * @param file is kept between stages
-   * @param rows the vectors, one behind the other
-   * @param values makes views of the same vectors
-   * @param queries one vector each
-   * @param driver a device of the calling thread, or null to scan with the CPU
-   * @throws IllegalStateException if the device finds other neighbours than the CPU
+   * @throws IllegalStateException if the device finds other distances than the CPU
    */
-  static LargeTruth of(
-      Stage.Context context,
-      Path file,
-      MemorySegment rows,
-      Supplier<ByteVectorValues> values,
-      byte[][] queries,
-      CudaDriver driver)
-      throws IOException {
-    if (Files.exists(file)) {
-      return new LargeTruth(queries, read(file, queries.length));
+  static LargeTruth of(Stage.Context context, SetIndex index, byte[][] queries) throws IOException {
+    if (context.onDevice() == false) {
+      return new LargeTruth(queries, scan(context, index.leaf(), queries));
     }
-    long start = System.nanoTime();
-    int size = values.get().size();
-    long[][] found =
-        driver == null
-            ? scan(context.workers(), values, queries)
-            : scan(context, driver, rows, values.get(), queries);
-    context.say(
-        "exact neighbours of %,d queries among %,d vectors in %.1f s",
-        queries.length, size, seconds(start));
-    if (driver != null) {
-      start = System.nanoTime();
-      byte[][] few = Arrays.copyOf(queries, Math.min(CHECKED, queries.length));
-      long[][] again = scan(context.workers(), values, few);
-      for (int q = 0; q < few.length; q++) {
-        if (Arrays.equals(again[q], found[q]) == false) {
-          throw new IllegalStateException("the device and the CPU differ at query " + q);
-        }
+    int[][] found;
+    try (CudaDriver driver = context.driver().get()) {
+      driver.bind();
+      found = scan(context, driver, index, queries);
+    }
+    byte[][] few = Arrays.copyOf(queries, Math.min(CHECKED, queries.length));
+    int[][] again = scan(context, index.leaf(), few);
+    for (int q = 0; q < few.length; q++) {
+      if (Arrays.equals(again[q], found[q]) == false) {
+        throw new IllegalStateException("the device and the CPU differ at query " + q);
       }
-      context.say(
-          "neighbours of %d queries are those that the CPU finds in %.1f s",
-          few.length, seconds(start));
     }
-    write(file, found);
     return new LargeTruth(queries, found);
   }
 
-  private static double seconds(long start) {
-    return (System.nanoTime() - start) * 1e-9;
-  }
-
-  private static long[][] scan(
-      Stage.Context context,
-      CudaDriver driver,
-      MemorySegment rows,
-      ByteVectorValues values,
-      byte[][] queries)
+  private static int[][] scan(
+      Stage.Context context, CudaDriver driver, SetIndex index, byte[][] queries)
       throws IOException {
-    long[][] nearest = empty(queries.length);
-    int size = values.size();
+    int[][] nearest = empty(queries.length);
+    MemorySegment rows = index.view().vectorsRegion().segment();
+    ByteVectorValues values = index.leaf().getByteVectorValues(SetIndex.FIELD);
+    int dimension = values.dimension();
+    List<QueryVector> vectors = Arrays.stream(queries).map(QueryVector::of).toList();
     ExactHits hits = new ExactHits();
-    long address = driver.allocate((long) Math.min(SLICE, size) * LargeSet.DIMENSION);
+    long address = driver.allocate((long) Math.min(SLICE, values.size()) * dimension);
     long stream = driver.createStream();
     try (ExactScans scans =
         new ExactScans(
@@ -117,28 +76,24 @@ final class LargeTruth {
             new SessionHostMemory(HostMemoryAccount.UNLIMITED),
             DeviceBudget.UNLIMITED,
             ExactOptions.DEFAULT)) {
-      for (long first = 0; first < size; first += SLICE) {
-        int count = (int) Math.min(SLICE, size - first);
-        long bytes = (long) count * LargeSet.DIMENSION;
-        driver.copyToDevice(address, rows.asSlice(first * LargeSet.DIMENSION, bytes), stream);
+      for (int first = 0; first < values.size(); first += SLICE) {
+        int count = Math.min(SLICE, values.size() - first);
+        long bytes = (long) count * dimension;
+        driver.copyToDevice(address, rows.asSlice((long) first * dimension, bytes), stream);
         driver.synchronize(stream);
         ExactRows slice =
             ExactRows.resident(
                 address,
-                LargeSet.DIMENSION,
+                dimension,
                 count,
-                LargeSet.DIMENSION,
+                dimension,
                 VectorSimilarityFunction.EUCLIDEAN,
                 VectorEncoding.BYTE);
-        scans.search(
-            slice,
-            ExactBatch.of(Arrays.stream(queries).map(QueryVector::of).toList(), Math.min(K, count)),
-            hits);
+        scans.search(slice, ExactBatch.of(vectors, Math.min(K, count)), hits);
         for (int q = 0; q < queries.length; q++) {
           for (int hit : hits.ordinals(q)) {
-            int ordinal = (int) (first + hit);
-            int distance = VectorUtil.squareDistance(values.vectorValue(ordinal), queries[q]);
-            insert(nearest[q], key(distance, ordinal));
+            byte[] vector = values.vectorValue(first + hit);
+            insert(nearest[q], VectorUtil.squareDistance(vector, queries[q]));
           }
         }
         context.say("scanned %,d vectors", first + count);
@@ -150,61 +105,53 @@ final class LargeTruth {
     return nearest;
   }
 
-  private static long[][] scan(Workers workers, Supplier<ByteVectorValues> values, byte[][] queries)
+  private static int[][] scan(Stage.Context context, LeafReader leaf, byte[][] queries)
       throws IOException {
-    long[][] nearest = empty(queries.length);
-    workers.forEachRange(
-        0,
-        values.get().size(),
-        () -> {
-          ByteVectorValues own = values.get();
-          return (from, to) -> {
-            long[][] part = empty(queries.length);
-            for (int ordinal = from; ordinal < to; ordinal++) {
-              byte[] vector = own.vectorValue(ordinal);
-              for (int q = 0; q < queries.length; q++) {
-                insert(part[q], key(VectorUtil.squareDistance(vector, queries[q]), ordinal));
-              }
-            }
-            synchronized (nearest) {
-              for (int q = 0; q < queries.length; q++) {
-                for (long key : part[q]) {
-                  insert(nearest[q], key);
+    int[][] nearest = empty(queries.length);
+    context
+        .workers()
+        .forEachRange(
+            0,
+            leaf.maxDoc(),
+            () -> {
+              ByteVectorValues own = leaf.getByteVectorValues(SetIndex.FIELD);
+              return (from, to) -> {
+                int[][] part = empty(queries.length);
+                for (int ordinal = from; ordinal < to; ordinal++) {
+                  byte[] vector = own.vectorValue(ordinal);
+                  for (int q = 0; q < queries.length; q++) {
+                    insert(part[q], VectorUtil.squareDistance(vector, queries[q]));
+                  }
                 }
-              }
-            }
-          };
-        },
-        AbortCheck.NEVER);
+                synchronized (nearest) {
+                  for (int q = 0; q < queries.length; q++) {
+                    for (int distance : part[q]) {
+                      insert(nearest[q], distance);
+                    }
+                  }
+                }
+              };
+            },
+            AbortCheck.NEVER);
     return nearest;
   }
 
-  private static long[][] empty(int queries) {
-    long[][] empty = new long[queries][K];
-    for (long[] keys : empty) {
-      Arrays.fill(keys, NONE);
+  private static int[][] empty(int queries) {
+    int[][] empty = new int[queries][K];
+    for (int[] distances : empty) {
+      Arrays.fill(distances, Integer.MAX_VALUE);
     }
     return empty;
   }
 
-  private static long key(int distance, int ordinal) {
-    return (long) distance << 32 | ordinal;
-  }
-
-  private static void insert(long[] sorted, long key) {
+  private static void insert(int[] sorted, int distance) {
     int at = sorted.length - 1;
-    if (key >= sorted[at]) {
-      return;
+    if (distance < sorted[at]) {
+      for (; at > 0 && sorted[at - 1] > distance; at--) {
+        sorted[at] = sorted[at - 1];
+      }
+      sorted[at] = distance;
     }
-    for (; at > 0 && sorted[at - 1] > key; at--) {
-      sorted[at] = sorted[at - 1];
-    }
-    sorted[at] = key;
-  }
-
-  /** Returns the queries. */
-  byte[][] queries() {
-    return queries;
   }
 
   /**
@@ -216,67 +163,11 @@ final class LargeTruth {
   double recall(int[][] hits, ByteVectorValues values) throws IOException {
     long found = 0;
     for (int q = 0; q < queries.length; q++) {
-      long farthest = nearest[q][K - 1] >>> 32;
-      int[] ordinals = hits[q].clone();
-      Arrays.sort(ordinals);
-      for (int i = 0; i < ordinals.length; i++) {
-        boolean again = i > 0 && ordinals[i] == ordinals[i - 1];
-        if (again == false
-            && VectorUtil.squareDistance(values.vectorValue(ordinals[i]), queries[q]) <= farthest) {
-          found++;
-        }
+      for (int ordinal : Arrays.stream(hits[q]).distinct().toArray()) {
+        int distance = VectorUtil.squareDistance(values.vectorValue(ordinal), queries[q]);
+        found += distance <= distances[q][K - 1] ? 1 : 0;
       }
     }
     return (double) found / queries.length / K;
-  }
-
-  /**
-   * Returns the lowest share of the neighbours of a quarter of the ordinals that was found: an
-   * offset that overflows loses all vectors beyond it.
-   *
-   * @param hits ordinals by query
-   * @param size number of vectors
-   */
-  double leastRecallOfQuarter(int[][] hits, int size) {
-    long[] all = new long[4];
-    long[] found = new long[4];
-    for (int q = 0; q < queries.length; q++) {
-      for (long key : nearest[q]) {
-        int ordinal = (int) key;
-        int quarter = (int) (4L * ordinal / size);
-        all[quarter]++;
-        found[quarter] += Arrays.stream(hits[q]).anyMatch(hit -> hit == ordinal) ? 1 : 0;
-      }
-    }
-    double least = 1;
-    for (int quarter = 0; quarter < 4; quarter++) {
-      least = Math.min(least, all[quarter] == 0 ? 1 : (double) found[quarter] / all[quarter]);
-    }
-    return least;
-  }
-
-  private static void write(Path file, long[][] nearest) throws IOException {
-    Path next = file.resolveSibling(file.getFileName() + ".next");
-    try (DataOutputStream out = new DataOutputStream(Files.newOutputStream(next))) {
-      for (long[] keys : nearest) {
-        for (long key : keys) {
-          out.writeLong(key);
-        }
-      }
-    }
-    Files.move(next, file);
-  }
-
-  private static long[][] read(Path file, int queries) throws IOException {
-    long[][] nearest = new long[queries][K];
-    try (DataInputStream in =
-        new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-      for (long[] keys : nearest) {
-        for (int i = 0; i < K; i++) {
-          keys[i] = in.readLong();
-        }
-      }
-    }
-    return nearest;
   }
 }

@@ -28,7 +28,7 @@ final class LuceneStage implements Stage {
   }
 
   @Override
-  public void run(Context context) throws IOException, InterruptedException {
+  public void run(Context context) throws IOException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = index(context, set)) {
       measure(context, set, index);
@@ -54,16 +54,20 @@ final class LuceneStage implements Stage {
     }
   }
 
-  private static void measure(Context context, SuiteSet set, SetIndex index)
-      throws IOException, InterruptedException {
-    LeafReader leaf = index.reader().leaves().get(0).reader();
+  private static void measure(Context context, SuiteSet set, SetIndex index) throws IOException {
+    LeafReader leaf = index.leaf();
     // several writers: documents are not in the order of the rows
-    int[] rows = index.rows();
+    int[] rows = new int[leaf.maxDoc()];
+    for (int doc = 0; doc < rows.length; doc++) {
+      rows[doc] =
+          leaf.storedFields().document(doc).getField(SuiteSet.ROW).numericValue().intValue();
+    }
+    Recall recall = new Recall(set.vectors(), BenchStage.K);
     float[][] queries = set.vectors().queries().rows();
     int all = context.workers().threads();
     BeamSweep sweep =
         BeamSweep.run(
-            new Recall(set.vectors(), BenchStage.K),
+            BeamSweep.ENOUGH,
             width -> {
               int[][] hits = new int[queries.length][];
               Callers.together(
@@ -77,7 +81,7 @@ final class LuceneStage implements Stage {
                     }
                     return null;
                   });
-              return hits;
+              return recall.of(hits);
             });
     double seconds = context.options().seconds();
     for (int width : sweep.beams()) {

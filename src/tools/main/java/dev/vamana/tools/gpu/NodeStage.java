@@ -10,9 +10,10 @@ import dev.vamana.tools.gpu.node.Driver;
 import dev.vamana.tools.gpu.node.DriverTrial;
 import dev.vamana.tools.gpu.node.NodeParts;
 import dev.vamana.tools.gpu.node.NrtTrial;
-import dev.vamana.tools.node.NodeHome;
+import dev.vamana.tools.gpu.node.PluginZips;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
+import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
 import java.util.Map;
@@ -34,6 +35,10 @@ final class NodeStage implements Stage {
     /** Searches beside indexing. */
     NRT
   }
+
+  // components of sets whose nodes need so little heap
+  private static final long FEW_COMPONENTS = 1 << 20;
+  private static final long MANY = 1 << 26;
 
   private static final String INDEX = "vamana";
 
@@ -83,65 +88,50 @@ final class NodeStage implements Stage {
     return options.placements().isEmpty() ? "auto" : options.placements().get(0);
   }
 
-  /** Returns the parts of a node, which keeps its indices of a set between runs. */
-  private NodeParts parts(SuiteOptions options, SuiteSet set) {
-    Path code = options.home().resolve("code");
-    long components = (long) set.vectors().base().size() * set.vectors().dimension();
-    return new NodeParts(
-        Path.of(System.getProperty("java.io.tmpdir")),
-        "data-" + set.index("es"),
-        code.resolve("classes"),
-        options.home().resolve("jars"),
-        code.resolve("plugin"),
-        components <= SegmentedIndex.MANY_COMPONENTS ? "4g" : "16g");
+  /**
+   * Returns the parts of a node, which keeps its indices of a set between runs. In a build the
+   * plugin's zip is there; the suite packs it of its parts.
+   */
+  private static NodeParts parts(SuiteOptions options, SuiteSet set) throws IOException {
+    boolean built = options.plugin() != null;
+    Path folder =
+        built
+            ? options.home().resolve("node").toAbsolutePath()
+            : Path.of(System.getProperty("java.io.tmpdir"));
+    Path plugin = built ? options.plugin() : folder.resolve("vamana.zip");
+    if (built == false) {
+      Path code = options.home().resolve("code");
+      Files.createDirectories(folder);
+      PluginZips.ours(
+          plugin, code.resolve("classes"), options.home().resolve("jars"), code.resolve("plugin"));
+    }
+    long components = (long) set.size() * set.vectors().dimension();
+    String heap = components <= FEW_COMPONENTS ? "1g" : components <= MANY ? "4g" : "16g";
+    return new NodeParts(folder, "data-" + set.index("es"), plugin, heap);
   }
 
   private static void cells(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
-    String mode = mode(options);
-    NodeHome home = parts.assemble();
-    CellTrial.Nodes nodes =
-        new CellTrial.Nodes() {
-          @Override
-          public RunningNode filler() throws IOException {
-            return parts.start(home, mode, CellTrial.SETTINGS);
-          }
-
-          @Override
-          public void filled() throws IOException {
-            // both are copies, so that their files are laid out alike
-            parts.copiedTo("gpu");
-            parts.copiedTo(NodeParts.OFF);
-          }
-
-          @Override
-          public RunningNode start(boolean gpu) throws IOException {
-            NodeParts copy = parts.in(gpu ? "gpu" : NodeParts.OFF);
-            return copy.start(copy.assemble(), gpu ? mode : NodeParts.OFF, CellTrial.SETTINGS);
-          }
-        };
     new CellTrial(
             new CellTrial.Plan(
                 set.vectors(),
-                mode.equals(NodeParts.OFF) == false,
+                mode(options),
                 options.segments(),
                 options.clients(),
                 options.seconds(),
                 options.starts()),
             context.figures(),
             context.out()::println)
-        .run(nodes);
+        .run(parts);
   }
 
   private static void batch(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
     String mode = mode(options);
-    try (RunningNode node = parts.start(parts.assemble(), mode, Map.of())) {
+    try (RunningNode node = parts.start(mode, Map.of())) {
       KnnIndex index = new KnnIndex(node.client(), INDEX, INDEX);
-      SegmentedIndex segmented = new SegmentedIndex(node.client(), set.vectors(), index);
-      if (segmented.isThere(1) == false) {
-        segmented.createAndFill("hnsw", Map.of("index.vamana.enabled", "true"), 1);
-      }
+      new SegmentedIndex(node.client(), set.vectors(), index)
+          .fill("hnsw", Map.of("index.vamana.enabled", "true"), 1);
       context.say("%s", node.client().post("/" + INDEX + "/_vamana/warmup", null));
       for (Load load : LOADS) {
         if (options.batches().contains(load.vectors())) {
@@ -177,38 +167,18 @@ final class NodeStage implements Stage {
    */
   private static void drivers(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
-    NodeHome home = parts.assemble();
     DriverTrial trial =
         new DriverTrial(
-            new DriverTrial.Plan(set.vectors(), options.loaders(), options.seconds() * LONGER),
-            new DriverTrial.Findings() {
-              @Override
-              public void spent(String driver, String method, String what, double seconds)
-                  throws IOException {
-                String name = driver + " " + what + " " + method;
-                context.built(set.subject(), name, options.loaders(), seconds);
-              }
-
-              @Override
-              public void searched(String driver, String method, DriverTrial.Search search)
-                  throws IOException {
-                context.searched(
-                    set.subject(),
-                    driver,
-                    method,
-                    1,
-                    search.clients(),
-                    search.recall(),
-                    search.times().perSecond(),
-                    search.times().quantile(0.5));
-                context.say("p99 %.1f us", search.times().quantile(0.99));
-              }
-            });
+            set.vectors(),
+            options.loaders(),
+            options.seconds() * LONGER,
+            context.figures(),
+            context.out()::println);
     for (String method : DriverTrial.METHODS) {
       boolean gpu = method.equals(DriverTrial.GPU);
       if (options.wants(method) && (gpu == false || options.device() >= 0)) {
         Map<String, String> settings = Map.of("vamana.gpu.build", gpu ? "auto" : "off");
-        try (RunningNode node = parts.start(home, gpu ? mode(options) : NodeParts.OFF, settings)) {
+        try (RunningNode node = parts.start(gpu ? mode(options) : NodeParts.OFF, settings)) {
           for (Driver driver : Driver.ALL) {
             trial.run(node, driver, method);
           }
@@ -219,15 +189,13 @@ final class NodeStage implements Stage {
 
   private static void nrt(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
-    NodeHome home = parts.assemble();
     for (NrtTrial.Kind kind : NrtTrial.Kind.values()) {
       boolean gpu = kind.gpu();
       if (options.wants(kind.label()) && (gpu == false || options.device() >= 0)) {
         for (int rate : options.rates()) {
           for (int clients : options.clients()) {
             // a fresh node: what it has compiled and built would help the next measurement
-            try (RunningNode node =
-                parts.start(home, gpu ? mode(options) : NodeParts.OFF, Map.of())) {
+            try (RunningNode node = parts.start(gpu ? mode(options) : NodeParts.OFF, Map.of())) {
               new NrtTrial(node, set.vectors(), context.figures(), context.out()::println)
                   .run(kind, rate, clients, NRT_LONGER * options.seconds());
             }

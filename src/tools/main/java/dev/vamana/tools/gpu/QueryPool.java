@@ -1,10 +1,8 @@
 package dev.vamana.tools.gpu;
 
 import dev.vamana.search.SegmentView;
-import dev.vamana.tools.datasets.ElementType;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
-import dev.vamana.tools.datasets.VectorTable;
 import java.io.IOException;
 import java.util.Arrays;
 import java.util.SplittableRandom;
@@ -17,26 +15,24 @@ import org.apache.lucene.util.VectorUtil;
  *
  * <p>After the set's own queries come midpoints between a random base vector and a random one of
  * its neighbours in the graph, or of its list: new points near the data, about as far from their
- * nearest neighbours as the set's own queries. Their recall is measured on a sample.
- *
- * @param queries the queries, the set's own first
- * @param sample some of the midpoints with their exact neighbours, or null if there are none
+ * nearest neighbours as the set's own queries.
  */
-record QueryPool(float[][] queries, VectorSet sample) {
+final class QueryPool {
 
-  private static final int SAMPLE = 500;
   private static final long SEED = 20_261_121;
 
+  private QueryPool() {}
+
   /**
-   * Makes a pool.
+   * Returns the queries, the set's own first.
    *
    * @param view a segment whose ordinals are the rows of the base
    * @param count number of queries; at least as many as the set has are returned
    */
-  static QueryPool of(VectorSet set, SegmentView view, int count) throws IOException {
+  static float[][] of(VectorSet set, SegmentView view, int count) throws IOException {
     float[][] own = set.queries().rows();
     if (count <= own.length) {
-      return new QueryPool(own, null);
+      return own;
     }
     float[][] base = set.base().rows();
     float[][] queries = Arrays.copyOf(own, count);
@@ -47,15 +43,7 @@ record QueryPool(float[][] queries, VectorSet sample) {
       int other = neighbors.draw(node, random);
       queries[i] = midpoint(base[node], base[other], set.metric() == Metric.COSINE);
     }
-    int size = Math.min(SAMPLE, count - own.length);
-    float[][] sampled = Arrays.copyOfRange(queries, own.length, own.length + size);
-    return new QueryPool(
-        queries,
-        VectorSet.of(
-            set.name(),
-            set.metric(),
-            set.base(),
-            new VectorTable(ElementType.FLOAT32, set.dimension(), sampled)));
+    return queries;
   }
 
   /** Draws a vector near another. */

@@ -13,8 +13,6 @@ import java.util.List;
 import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.document.Document;
-import org.apache.lucene.document.KnnFloatVectorField;
-import org.apache.lucene.document.StoredField;
 import org.apache.lucene.index.DirectoryReader;
 import org.apache.lucene.index.IndexWriter;
 import org.apache.lucene.index.IndexWriterConfig;
@@ -29,45 +27,74 @@ import org.apache.lucene.util.IOUtils;
 /**
  * An index of one set, kept on disk between stages.
  *
- * @param folder folder of the index
  * @param directory maps its files
  * @param reader open on it
  * @param buildSeconds duration of the build, also if an earlier process built it
  */
-record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, double buildSeconds)
+record SetIndex(MMapDirectory directory, DirectoryReader reader, double buildSeconds)
     implements Closeable {
 
   static final String FIELD = "vector";
-  static final String ROW = "row";
+
+  /** In place of a number of segments: as many as there are when all documents are added. */
+  static final int ANY_SEGMENTS = 0;
+
+  /** Lucene's own limit of 16 GiB would cut the file of a large graph into pieces. */
+  private static final long PIECE = 1L << 40;
+
   private static final String BUILT = "built.txt";
   private static final double RAM_BUFFER_MB = 1_900;
 
+  /** The documents of an index. */
+  interface Rows {
+
+    /** Returns the number of documents. */
+    int size();
+
+    /** Makes a document; called by several threads. */
+    Document document(int row);
+  }
+
+  /** Fills a folder with an index. */
+  interface Builder {
+
+    /** Builds the index in an empty folder. */
+    void build(Path folder) throws IOException;
+  }
+
   /**
-   * Opens the index, and builds it first if needed.
+   * Opens the index of a set, and builds it first if needed.
    *
    * @param folder folder for this set, format and number of segments
-   * @param segments number of segments of about equal size; with one segment, document numbers are
-   *     rows
+   * @param segments number of segments of about equal size, or {@link #ANY_SEGMENTS}; with one
+   *     segment and one writer, document numbers are rows
    * @param writers threads that add documents; more than one for formats with a sequential flush
    */
-  static SetIndex open(
-      Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
+  static SetIndex open(Path folder, Rows rows, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
+    SetIndex index = open(folder, into -> write(into, rows, format, segments, writers));
+    int found = index.reader.leaves().size();
+    if ((segments != ANY_SEGMENTS && found != segments) || index.reader.maxDoc() != rows.size()) {
+      throw new IllegalStateException(
+          folder + " has " + found + " segments of " + index.reader.maxDoc());
+    }
+    return index;
+  }
+
+  /** Opens the index in a folder, and has it built first if needed. */
+  static SetIndex open(Path folder, Builder builder) throws IOException {
     Path built = folder.resolve(BUILT);
     if (Files.notExists(built)) {
-      deleteTree(folder);
-      Files.createDirectories(folder);
+      emptied(folder);
       long start = System.nanoTime();
-      write(folder, set, format, segments, writers);
+      builder.build(folder);
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
-    MMapDirectory directory = new MMapDirectory(folder);
-    DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory));
-    if (reader.leaves().size() != segments || reader.maxDoc() != set.vectors().base().size()) {
-      throw new IllegalStateException(
-          folder + " has " + reader.leaves().size() + " segments of " + reader.maxDoc());
-    }
-    return new SetIndex(folder, directory, reader, Double.parseDouble(Files.readString(built)));
+    MMapDirectory directory = new MMapDirectory(folder, PIECE);
+    return new SetIndex(
+        directory,
+        AcceleratedReaders.wrap(DirectoryReader.open(directory)),
+        Double.parseDouble(Files.readString(built)));
   }
 
   /** Returns a searcher on the calling thread. */
@@ -75,9 +102,14 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return new IndexSearcher(reader);
   }
 
+  /** Returns the reader of the only segment. */
+  LeafReader leaf() {
+    return reader.leaves().get(0).reader();
+  }
+
   /** Returns the view of the only segment. */
   SegmentView view() {
-    return view(reader.leaves().get(0).reader());
+    return views().get(0);
   }
 
   /** Returns the views of all segments. */
@@ -85,12 +117,12 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     return reader.leaves().stream().map(leaf -> view(leaf.reader())).toList();
   }
 
-  /** Returns the view of a segment. */
-  static SegmentView view(LeafReader leaf) {
+  private static SegmentView view(LeafReader leaf) {
     return SegmentViews.of(leaf, FIELD);
   }
 
-  static void write(Path folder, SuiteSet set, KnnVectorsFormat format, int segments, int writers)
+  /** Writes an index of a set, as {@link #open(Path, Rows, KnnVectorsFormat, int, int)} does. */
+  static void write(Path folder, Rows rows, KnnVectorsFormat format, int segments, int writers)
       throws IOException {
     IndexWriterConfig config =
         new IndexWriterConfig()
@@ -99,20 +131,21 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
             .setRAMBufferSizeMB(RAM_BUFFER_MB)
             .setMergePolicy(segments == 1 ? new TieredMergePolicy() : NoMergePolicy.INSTANCE)
             .setMergeScheduler(new SerialMergeScheduler());
-    float[][] rows = set.vectors().base().rows();
+    int size = rows.size();
+    AtomicInteger next = new AtomicInteger();
     try (MMapDirectory directory = new MMapDirectory(folder);
         IndexWriter writer = new IndexWriter(directory, config)) {
-      if (writers > 1) {
-        addConcurrently(writer, set, writers);
-      } else {
-        for (int row = 0; row < rows.length; row++) {
-          writer.addDocument(document(set, row));
-          if (segments > 1
-              && (row + 1L) * segments / rows.length > (long) row * segments / rows.length) {
-            writer.flush();
-          }
-        }
-      }
+      Callers.together(
+          writers,
+          id -> {
+            for (int row; (row = next.getAndIncrement()) < size; ) {
+              writer.addDocument(rows.document(row));
+              if (segments > 1 && (row + 1L) * segments / size > (long) row * segments / size) {
+                writer.flush();
+              }
+            }
+            return null;
+          });
       if (segments == 1) {
         writer.forceMerge(1);
       }
@@ -120,48 +153,12 @@ record SetIndex(Path folder, MMapDirectory directory, DirectoryReader reader, do
     }
   }
 
-  private static Document document(SuiteSet set, int row) {
-    Document document = new Document();
-    document.add(
-        new KnnFloatVectorField(
-            FIELD, set.vectors().base().rows()[row], set.vectors().similarity()));
-    document.add(new StoredField(ROW, row));
-    return document;
-  }
-
-  private static void addConcurrently(IndexWriter writer, SuiteSet set, int threads)
-      throws IOException {
-    AtomicInteger next = new AtomicInteger();
-    try {
-      Callers.together(
-          threads,
-          id -> {
-            for (int row; (row = next.getAndIncrement()) < set.vectors().base().size(); ) {
-              writer.addDocument(document(set, row));
-            }
-            return null;
-          });
-    } catch (InterruptedException e) {
-      throw new IOException("adding documents was interrupted", e);
-    }
-  }
-
-  /**
-   * Returns the row of each document, for indexes whose documents are not in the order of the rows.
-   */
-  int[] rows() throws IOException {
-    int[] rows = new int[reader.maxDoc()];
-    for (int doc = 0; doc < rows.length; doc++) {
-      rows[doc] = reader.storedFields().document(doc).getField(ROW).numericValue().intValue();
-    }
-    return rows;
-  }
-
-  /** Removes a folder, if it is there. */
-  static void deleteTree(Path folder) throws IOException {
+  /** Returns a folder without content, made if it is not there. */
+  static Path emptied(Path folder) throws IOException {
     if (Files.exists(folder)) {
       IOUtils.rm(folder);
     }
+    return Files.createDirectories(folder);
   }
 
   @Override

@@ -31,10 +31,10 @@ final class SongStage implements Stage {
   public void run(Context context) throws IOException {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     try (SetIndex index = BenchStage.index(context, set)) {
-      QueryPool pool = QueryPool.of(set.vectors(), index.view(), BATCH);
+      float[][] pool = QueryPool.of(set.vectors(), index.view(), BATCH);
       try (CudaDriver driver = context.driver().get();
           SongWalks walks =
-              new SongWalks(driver, set.vectors(), index.view(), pool.queries(), BenchStage.K)) {
+              new SongWalks(driver, set.vectors(), index.view(), pool, BenchStage.K)) {
         for (SongVariant variant : SongVariant.all()) {
           measure(context, set, walks, variant);
         }

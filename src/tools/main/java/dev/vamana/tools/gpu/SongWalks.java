@@ -86,33 +86,34 @@ final class SongWalks implements Closeable {
 
   /** Vectors of length 1 are in the same order by Euclidean distance as by cosine. */
   private long upload(float[][] rows, boolean normalize) {
-    long address = driver.allocate((long) rows.length * padded * Float.BYTES);
     try (Arena own = Arena.ofConfined()) {
-      MemorySegment row = own.allocate((long) padded * Float.BYTES, Float.BYTES);
+      MemorySegment all = own.allocate((long) rows.length * padded * Float.BYTES, Float.BYTES);
       for (int i = 0; i < rows.length; i++) {
         float[] vector = normalize ? VectorUtil.l2normalize(rows[i].clone(), false) : rows[i];
-        MemorySegment.copy(vector, 0, row, ValueLayout.JAVA_FLOAT, 0, vector.length);
-        driver.copyToDevice(address + i * row.byteSize(), row, stream);
-        driver.synchronize(stream);
+        long at = (long) i * padded * Float.BYTES;
+        MemorySegment.copy(vector, 0, all, ValueLayout.JAVA_FLOAT, at, vector.length);
       }
+      return upload(all);
     }
-    return address;
   }
 
   private long upload(Adjacency graph, int size) throws IOException {
     long rowBytes = (long) degree * Integer.BYTES;
-    long address = driver.allocate(size * rowBytes);
     int[] neighbors = new int[degree];
     try (Arena own = Arena.ofConfined()) {
-      MemorySegment row = own.allocate(rowBytes, Integer.BYTES);
+      MemorySegment all = own.allocate(size * rowBytes, Integer.BYTES).fill((byte) 0xFF);
       for (int i = 0; i < size; i++) {
-        row.fill((byte) 0xFF);
         int count = graph.neighbors(i, neighbors);
-        MemorySegment.copy(neighbors, 0, row, ValueLayout.JAVA_INT, 0, count);
-        driver.copyToDevice(address + i * rowBytes, row, stream);
-        driver.synchronize(stream);
+        MemorySegment.copy(neighbors, 0, all, ValueLayout.JAVA_INT, i * rowBytes, count);
       }
+      return upload(all);
     }
+  }
+
+  private long upload(MemorySegment all) {
+    long address = driver.allocate(all.byteSize());
+    driver.copyToDevice(address, all, stream);
+    driver.synchronize(stream);
     return address;
   }
 

@@ -2,6 +2,7 @@ package dev.vamana.tools.gpu;
 
 import dev.vamana.cuda.driver.DeviceProbe;
 import dev.vamana.tools.figures.Figures;
+import dev.vamana.tools.figures.Machine;
 import dev.vamana.tools.figures.Page;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -33,7 +34,6 @@ public final class Suite {
           "dev.vamana.cuda.TrainingParityTests",
           "dev.vamana.cuda.GraphBuildParityTests",
           "dev.vamana.cuda.build.LargeOffsetsTests",
-          "dev.vamana.tools.groundtruth.GroundTruthToolTests",
           "dev.vamana.codec.DeviceConformanceTests");
 
   /**
@@ -73,8 +73,8 @@ public final class Suite {
     Figures figures =
         new Figures(
             options.home().resolve("report"),
-            Files.exists(commit) ? Files.readString(commit).strip() : "unknown",
-            device != null && device.usable() ? device.device().name() : Figures.processor());
+            Files.exists(commit) ? Files.readString(commit).strip() : Figures.commitOf(Path.of("")),
+            device != null && device.usable() ? device.device().name() : Machine.processor());
     ExecutorService pool =
         Executors.newFixedThreadPool(
             Math.max(1, Runtime.getRuntime().availableProcessors() - 1),
@@ -101,8 +101,6 @@ public final class Suite {
       stages.put("lucene-" + set, new LuceneStage(set));
       stages.put("devices-" + set, new DevicesStage(set, false));
       stages.put("list-devices-" + set, new DevicesStage(set, true));
-      stages.put("concurrent-" + set, new ConcurrentStage(set));
-      stages.put("callers-" + set, new CallersStage(set));
       stages.put("song-" + set, new SongStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
@@ -110,10 +108,7 @@ public final class Suite {
     for (int millions : LARGE_MILLIONS) {
       for (boolean lists : new boolean[] {false, true}) {
         String name = (lists ? "lists-large-" : "large-") + millions + "m";
-        int size = millions * 1_000_000;
-        stages.put(name, new LargeStage(size, lists, LargeStage.Part.values()));
-        stages.put("build-" + name, new LargeStage(size, lists, LargeStage.Part.BUILD));
-        stages.put("search-" + name, new LargeStage(size, lists, LargeStage.Part.SEARCH));
+        stages.put(name, new LargeStage(millions * 1_000_000, lists));
       }
     }
     stages.put("correctness", new TestStage(CORRECTNESS));

@@ -11,6 +11,8 @@ import java.util.Objects;
  *
  * @param home folder of data sets, indexes and results
  * @param stage name of the stage
+ * @param set folder of vectors, for stages of the set {@value SuiteSet#GIVEN}
+ * @param plugin zip of the plugin, for stages of a node; null to pack it of the suite's parts
  * @param placements names of placements to measure; empty for all
  * @param methods names of methods to measure, for stages that know several; empty for all
  * @param batches batch sizes
@@ -27,6 +29,8 @@ import java.util.Objects;
 record SuiteOptions(
     Path home,
     String stage,
+    Path set,
+    Path plugin,
     List<String> placements,
     List<String> methods,
     List<Integer> batches,
@@ -49,8 +53,10 @@ record SuiteOptions(
     Arguments given = Arguments.parse(arguments);
     return given.checked(
         new SuiteOptions(
-            Path.of(given.required("home", "the folder of sets, indexes and results")),
+            given.file("home", "target/suite"),
             given.required("stage", "the name of a stage"),
+            given.file("set", ""),
+            given.file("plugin", System.getProperty("vamana.plugin")),
             given.list("placements", List.of()),
             given.list("methods", List.of()),
             given.numbers("batches", 1, List.of(1, 10, 100, 1_000, 10_000)),

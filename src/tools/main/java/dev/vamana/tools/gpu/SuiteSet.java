@@ -5,6 +5,9 @@ import dev.vamana.tools.figures.Figures.Subject;
 import java.io.IOException;
 import java.nio.file.Path;
 import java.util.Map;
+import org.apache.lucene.document.Document;
+import org.apache.lucene.document.KnnFloatVectorField;
+import org.apache.lucene.document.StoredField;
 
 /**
  * A vector set of the suite.
@@ -12,11 +15,18 @@ import java.util.Map;
  * @param vectors the vectors, at unit length if the metric is cosine, as Elasticsearch passes them
  *     to a format
  */
-record SuiteSet(VectorSet vectors) {
+record SuiteSet(VectorSet vectors) implements SetIndex.Rows {
+
+  /** Stored field with the row of a document. */
+  static final String ROW = "row";
+
+  /** In stage names, for the set in the folder of the option {@code set}. */
+  static final String GIVEN = "given";
 
   /** Names of the sets by the short names used in stage names. */
   static final Map<String, String> NAMES =
       Map.ofEntries(
+          Map.entry(GIVEN, GIVEN),
           Map.entry("sift5k", "sift5k-ngt"),
           Map.entry("sift100k", "sift100k-bsds"),
           Map.entry("sift764k", "sift764k-bsds"),
@@ -33,25 +43,35 @@ record SuiteSet(VectorSet vectors) {
   /** Loads or generates a set. */
   static SuiteSet load(SuiteOptions options, String shortName) throws IOException {
     String name = NAMES.get(shortName);
-    if (name == null) {
-      throw new IllegalArgumentException(
-          "set '" + shortName + "' is unknown, allowed are " + NAMES.keySet());
-    }
     ClusteredSet generated = ClusteredSet.named(name);
     if (generated != null) {
       return generated.generate(options.limit());
     }
-    Path folder = options.home().resolve("data").resolve(name);
+    Path folder = name.equals(GIVEN) ? options.set() : options.home().resolve("data").resolve(name);
     return new SuiteSet(VectorSet.load(folder, null, options.limit()).normalized());
   }
 
   /** Returns the first columns of this set's figures. */
   Subject subject() {
-    return new Subject(vectors.name(), vectors.base().size(), vectors.dimension());
+    return new Subject(vectors.name(), size(), vectors.dimension());
   }
 
   /** Returns the name of an index of these vectors. */
   String index(String format) {
-    return vectors.name() + "-" + vectors.base().size() + "-" + format;
+    return vectors.name() + "-" + size() + "-" + format;
+  }
+
+  @Override
+  public int size() {
+    return vectors.base().size();
+  }
+
+  @Override
+  public Document document(int row) {
+    Document document = new Document();
+    document.add(
+        new KnnFloatVectorField(SetIndex.FIELD, vectors.base().rows()[row], vectors.similarity()));
+    document.add(new StoredField(ROW, row));
+    return document;
   }
 }

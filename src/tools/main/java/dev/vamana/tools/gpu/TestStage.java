@@ -1,6 +1,7 @@
 package dev.vamana.tools.gpu;
 
 import java.io.IOException;
+import java.io.UncheckedIOException;
 import java.util.List;
 import java.util.Map;
 import java.util.TreeMap;
@@ -23,15 +24,18 @@ import org.junit.runner.notification.RunListener;
  */
 record TestStage(List<String> classes, int part, int parts) implements Stage {
 
+  private static final String FAILED = "failed";
+  private static final String SKIPPED = "skipped";
+
   TestStage(List<String> classes) {
     this(classes, 0, 1);
   }
 
   @Override
   public void run(Context context) throws IOException {
-    Map<String, Integer> totals = new TreeMap<>();
+    Recorder recorder = new Recorder(context);
     JUnitCore junit = new JUnitCore();
-    junit.addListener(new Recorder(context, totals));
+    junit.addListener(recorder);
     for (String name : classes) {
       try {
         Runner runner = Request.aClass(Class.forName(name)).getRunner();
@@ -40,36 +44,19 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
       } catch (NoTestsRemainException e) {
         context.say("%s has none of part %d", name, part);
       } catch (ClassNotFoundException e) {
-        record(context, totals, name, "failed", 0, e.toString());
+        throw new IllegalStateException("the suite has no " + name, e);
       }
     }
-    context.say("%s: %s", context.options().stage(), totals);
-    if (totals.containsKey("failed")) {
-      throw new IllegalStateException(totals.get("failed") + " tests failed");
+    context.say("%s: %s", context.options().stage(), recorder.totals);
+    if (recorder.totals.containsKey(FAILED)) {
+      throw new IllegalStateException(recorder.totals.get(FAILED) + " tests failed");
     }
   }
 
-  private static void record(
-      Context context,
-      Map<String, Integer> totals,
-      String id,
-      String outcome,
-      double seconds,
-      String message)
-      throws IOException {
-    totals.merge(outcome, 1, Integer::sum);
-    context.tested(id, outcome, seconds, message);
-  }
-
-  private static String id(Description description) {
-    return description.getMethodName() == null
-        ? description.getClassName()
-        : description.getClassName() + "#" + method(description);
-  }
-
-  /** Returns the method's name without the seed that repetitions append. */
+  /** Returns the method's name without the seed that repetitions append; null for a class. */
   private static String method(Description description) {
-    return description.getMethodName().replaceFirst(" .*", "");
+    String name = description.getMethodName();
+    return name == null ? null : name.replaceFirst(" .*", "");
   }
 
   /** Selects the tests of this part. */
@@ -86,66 +73,61 @@ record TestStage(List<String> classes, int part, int parts) implements Stage {
     }
   }
 
-  /** Records each test when it ends. */
+  /** Records each test when it ends, and each class that fails or is skipped as a whole. */
   private static final class Recorder extends RunListener {
     private final Context context;
-    private final Map<String, Integer> totals;
-    private final Map<String, String> messages = new TreeMap<>();
-    private final Map<String, String> statuses = new TreeMap<>();
+    private final Map<String, Integer> totals = new TreeMap<>();
     private long started = System.nanoTime();
+    private String outcome;
+    private String message;
 
-    Recorder(Context context, Map<String, Integer> totals) {
+    Recorder(Context context) {
       this.context = context;
-      this.totals = totals;
     }
 
     @Override
     public void testStarted(Description description) {
       started = System.nanoTime();
+      outcome = "passed";
+      message = null;
     }
 
     @Override
     public void testFailure(Failure failure) throws IOException {
-      statuses.put(id(failure.getDescription()), "failed");
-      messages.put(id(failure.getDescription()), String.valueOf(failure.getException()));
       context.say("%s", failure.getTrace());
-      if (failure.getDescription().isTest() == false) {
-        finished(id(failure.getDescription()));
-      }
+      ended(failure, FAILED, String.valueOf(failure.getException()));
     }
 
     @Override
     public void testAssumptionFailure(Failure failure) {
-      String id = id(failure.getDescription());
-      statuses.put(id, "skipped");
-      messages.put(id, failure.getMessage());
+      try {
+        ended(failure, SKIPPED, failure.getMessage());
+      } catch (IOException e) {
+        throw new UncheckedIOException(e);
+      }
+    }
+
+    private void ended(Failure failure, String how, String why) throws IOException {
+      outcome = how;
+      message = why;
       if (failure.getDescription().isTest() == false) {
-        try {
-          finished(id);
-        } catch (IOException e) {
-          throw new java.io.UncheckedIOException(e);
-        }
+        testFinished(failure.getDescription());
       }
     }
 
     @Override
     public void testIgnored(Description description) throws IOException {
-      record(context, totals, id(description), "skipped", 0, "ignored");
+      testStarted(description);
+      outcome = SKIPPED;
+      testFinished(description);
     }
 
     @Override
     public void testFinished(Description description) throws IOException {
-      finished(id(description));
-    }
-
-    private void finished(String id) throws IOException {
-      record(
-          context,
-          totals,
-          id,
-          statuses.getOrDefault(id, "passed"),
-          (System.nanoTime() - started) * 1e-9,
-          messages.get(id));
+      String method = method(description);
+      String id = description.getClassName() + (method == null ? "" : "#" + method);
+      totals.merge(outcome, 1, Integer::sum);
+      context.tested(id, outcome, (System.nanoTime() - started) * 1e-9, message);
     }
   }
 }

@@ -168,12 +168,7 @@ public final class BuildKernels {
     if (changed.isEmpty()) {
       return;
     }
-    int threads =
-        Math.min(
-            changed.size(),
-            Integer.parseInt(
-                arguments.text(
-                    "threads", Integer.toString(Runtime.getRuntime().availableProcessors()))));
+    int threads = Math.min(changed.size(), Runtime.getRuntime().availableProcessors());
     long start = System.nanoTime();
     lastLine = start;
     out.printf(

@@ -6,12 +6,11 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
-import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.SortedMap;
 import java.util.TreeMap;
-import java.util.stream.Stream;
+import org.apache.lucene.util.IOUtils;
 
 /** Copies compiled modules to where the jar's content lies, and reports what their kernels need. */
 final class PublishedImages {
@@ -77,13 +76,8 @@ final class PublishedImages {
 
   /** Deletes a folder of images, if there is one. */
   static void delete(Path folder) throws IOException {
-    if (Files.notExists(folder)) {
-      return;
-    }
-    try (Stream<Path> files = Files.walk(folder)) {
-      for (Path file : files.sorted(Comparator.reverseOrder()).toList()) {
-        Files.delete(file);
-      }
+    if (Files.exists(folder)) {
+      IOUtils.rm(folder);
     }
   }
 }

@@ -78,6 +78,11 @@ public final class NodeClient implements AutoCloseable {
     return checked(method, path, send(method, path, json, "application/json")).json();
   }
 
+  /** Whether a GET request succeeds. */
+  public boolean exists(String path) throws IOException {
+    return send("GET", path, null, "application/json").status() == 200;
+  }
+
   /**
    * Changes a setting of the cluster.
    *

@@ -237,7 +237,8 @@ public final class NodeHome {
     return installed;
   }
 
-  boolean hasDistanceFunctions() {
+  /** Whether the stock index has native distance functions. */
+  public boolean hasDistanceFunctions() {
     return NativeLibraries.hasVec(root.resolve("lib/platform"));
   }
 

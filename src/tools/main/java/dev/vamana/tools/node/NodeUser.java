@@ -46,13 +46,9 @@ final class NodeUser {
       return List.of(
           setpriv.toString(), "--reuid=" + NOBODY, "--regid=" + NOBODY, "--clear-groups", "--");
     }
-    Path runuser = findTool("runuser");
-    if (runuser != null) {
-      return List.of(runuser.toString(), "-u", "nobody", "--");
-    }
     throw new IllegalStateException(
-        "Elasticsearch does not run as root, and neither setpriv nor runuser (package util-linux)"
-            + " is on PATH to start it as another user: install util-linux, or run this command as"
+        "Elasticsearch does not run as root, and setpriv (package util-linux) is"
+            + " not on PATH to start it as another user: install util-linux, or run this command as"
             + " an ordinary user");
   }
 

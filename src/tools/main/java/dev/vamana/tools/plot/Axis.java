@@ -2,7 +2,6 @@ package dev.vamana.tools.plot;
 
 import java.math.BigDecimal;
 import java.math.MathContext;
-import java.util.Objects;
 
 /**
  * One axis of a plot.
@@ -15,8 +14,6 @@ import java.util.Objects;
 public record Axis(String label, Scale scale, double low, double high) {
 
   public Axis {
-    Objects.requireNonNull(label);
-    Objects.requireNonNull(scale);
     if (low >= high) {
       throw new IllegalArgumentException(
           "axis '" + label + "': low is " + low + ", allowed is below high, which is " + high);

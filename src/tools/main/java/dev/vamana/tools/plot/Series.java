@@ -1,6 +1,7 @@
 package dev.vamana.tools.plot;
 
-import java.util.Objects;
+import java.util.Arrays;
+import java.util.stream.DoubleStream;
 
 /**
  * One line of a plot, with a marker at each of its points.
@@ -14,11 +15,7 @@ import java.util.Objects;
 public record Series(String name, double[] x, double[] y, String[] notes, String[] labels) {
 
   public Series {
-    Objects.requireNonNull(name);
-    if (x.length == 0
-        || x.length != y.length
-        || (notes != null && notes.length != x.length)
-        || (labels != null && labels.length != x.length)) {
+    if (x.length == 0 || x.length != y.length) {
       throw new IllegalArgumentException(
           "series '"
               + name
@@ -26,24 +23,12 @@ public record Series(String name, double[] x, double[] y, String[] notes, String
               + x.length
               + " x, "
               + y.length
-              + " y, "
-              + (notes == null ? "no" : notes.length)
-              + " notes and "
-              + (labels == null ? "no" : labels.length)
-              + " labels, allowed is the same number >= 1");
+              + " y, allowed is the same >= 1");
     }
-    for (int i = 0; i < x.length; i++) {
-      if (!Double.isFinite(x[i]) || !Double.isFinite(y[i])) {
+    for (double value : DoubleStream.concat(Arrays.stream(x), Arrays.stream(y)).toArray()) {
+      if (Double.isFinite(value) == false) {
         throw new IllegalArgumentException(
-            "series '"
-                + name
-                + "': point "
-                + i
-                + " is ("
-                + x[i]
-                + ", "
-                + y[i]
-                + "), allowed are finite values");
+            "series '" + name + "': " + value + ", allowed are finite values");
       }
     }
   }

@@ -1,18 +1,14 @@
 package dev.vamana.tools.text;
 
-import java.io.BufferedInputStream;
-import java.io.BufferedOutputStream;
-import java.io.DataInputStream;
-import java.io.DataOutputStream;
 import java.io.IOException;
+import java.nio.ByteBuffer;
+import java.nio.FloatBuffer;
 import java.nio.charset.StandardCharsets;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.nio.file.StandardCopyOption;
-import java.security.MessageDigest;
-import java.security.NoSuchAlgorithmException;
-import java.util.HexFormat;
 import java.util.List;
+import java.util.UUID;
 import java.util.function.IntConsumer;
 
 /**
@@ -36,52 +32,30 @@ record EmbeddingCache(Path folder) {
   }
 
   private Path file(String model, List<String> sentences) {
-    try {
-      MessageDigest digest = MessageDigest.getInstance("SHA-256");
-      digest.update(model.getBytes(StandardCharsets.UTF_8));
-      for (String sentence : sentences) {
-        digest.update((byte) 0);
-        digest.update(sentence.getBytes(StandardCharsets.UTF_8));
-      }
-      String name = HexFormat.of().formatHex(digest.digest(), 0, 8);
-      return folder.resolve("embeddings-" + name + ".bin");
-    } catch (NoSuchAlgorithmException e) {
-      throw new IllegalStateException("every JDK has SHA-256", e);
-    }
+    byte[] all = (model + '\0' + String.join("\0", sentences)).getBytes(StandardCharsets.UTF_8);
+    return folder.resolve("embeddings-" + UUID.nameUUIDFromBytes(all) + ".bin");
   }
 
   private static float[][] read(Path file, int count) throws IOException {
-    try (DataInputStream in =
-        new DataInputStream(new BufferedInputStream(Files.newInputStream(file)))) {
-      int rows = in.readInt();
-      int dimension = in.readInt();
-      if (rows != count || dimension < 1) {
-        throw new IOException(file + " holds " + rows + " embeddings, wanted " + count);
-      }
-      float[][] vectors = new float[rows][dimension];
-      for (float[] vector : vectors) {
-        for (int i = 0; i < dimension; i++) {
-          vector[i] = in.readFloat();
-        }
-      }
-      return vectors;
+    FloatBuffer values = ByteBuffer.wrap(Files.readAllBytes(file)).asFloatBuffer();
+    float[][] vectors = new float[count][values.remaining() / count];
+    for (float[] vector : vectors) {
+      values.get(vector);
     }
+    return vectors;
   }
 
   private void write(Path file, float[][] vectors) throws IOException {
     Files.createDirectories(folder);
+    int dimension = vectors[0].length;
+    ByteBuffer bytes = ByteBuffer.allocate(vectors.length * dimension * Float.BYTES);
+    FloatBuffer values = bytes.asFloatBuffer();
+    for (float[] vector : vectors) {
+      values.put(vector);
+    }
     // Moved into place when complete: a demo that is ended meanwhile leaves no half file.
     Path part = file.resolveSibling(file.getFileName() + ".part");
-    try (DataOutputStream out =
-        new DataOutputStream(new BufferedOutputStream(Files.newOutputStream(part)))) {
-      out.writeInt(vectors.length);
-      out.writeInt(vectors.length == 0 ? 1 : vectors[0].length);
-      for (float[] vector : vectors) {
-        for (float value : vector) {
-          out.writeFloat(value);
-        }
-      }
-    }
+    Files.write(part, bytes.array());
     Files.move(part, file, StandardCopyOption.REPLACE_EXISTING);
   }
 }

@@ -1,7 +1,6 @@
 package dev.vamana.tools.cells;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
@@ -56,38 +55,23 @@ public class CurveTests {
   public void testComparesAtTheWantedRecall() {
     Curve ours = curve(point(10, 0.85, 400), point(20, 0.95, 100));
     Curve stock = curve(point(10, 0.8, 400), point(20, 0.9, 250));
-    Comparison comparison = Comparison.of(ours, stock, 0.9);
-    assertEquals(0.9, comparison.recall(), 0);
-    assertEquals(200 / 250.0, comparison.ratio(), 1e-9);
-    assertTrue(comparison.below());
-    assertFalse(comparison.raised());
+    assertEquals(200 / 250.0, ours.ratioTo(stock, 0.9), 1e-9);
+    assertTrue(Double.isNaN(ours.ratioTo(stock, 0.94)));
   }
 
   @Test
   public void testComparesAtARecallThatTheCheapestSearchesHave() {
     Curve ours = curve(point(10, 0.96, 400), point(20, 0.98, 200));
     Curve stock = curve(point(10, 0.98, 100));
-    Comparison comparison = Comparison.of(ours, stock, 0.95);
-    assertTrue(comparison.raised());
-    assertEquals(0.98, comparison.recall(), 0);
-    assertEquals(2, comparison.ratio(), 1e-9);
+    assertEquals(2, ours.ratioTo(stock, 0.95), 1e-9);
   }
 
   @Test
   public void testCheapestSearchesOfNearlyTheSameRecall() {
     Curve ours = curve(point(10, 0.998, 300));
     Curve stock = curve(point(10, 1, 200));
-    assertEquals(1.5, Comparison.of(ours, stock, 0.95).ratio(), 1e-9);
-    assertTrue(Double.isNaN(Comparison.of(ours, stock, 0.999).ratio()));
-  }
-
-  @Test
-  public void testUnreachedRecallIsNotBelowTheRule() {
-    Curve ours = curve(point(10, 0.8, 300));
-    Curve stock = curve(point(10, 0.8, 300), point(20, 0.95, 100));
-    Comparison comparison = Comparison.of(ours, stock, 0.9);
-    assertTrue(Double.isNaN(comparison.ratio()));
-    assertFalse(comparison.below());
+    assertEquals(1.5, ours.ratioTo(stock, 0.95), 1e-9);
+    assertTrue(Double.isNaN(ours.ratioTo(stock, 0.999)));
   }
 
   @Test

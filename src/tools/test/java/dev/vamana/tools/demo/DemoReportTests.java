@@ -5,6 +5,7 @@ import static org.junit.Assert.assertFalse;
 import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
+import dev.vamana.tools.callers.Callers.Times;
 import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.datasets.VectorTable;
@@ -13,46 +14,27 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.stream.IntStream;
 import org.junit.Test;
 
 /** Computations and output of the demo, without a node. */
 public class DemoReportTests {
 
-  private static Latencies latencies(int count) {
-    Latencies latencies = new Latencies();
-    for (int millis = count; millis >= 1; millis--) {
-      latencies.add(millis * 1_000_000L);
-    }
-    return latencies;
+  private static final Glyphs STARS = new Glyphs(Glyphs.stars(), "stars");
+
+  /** Requests that took 1 to so many milliseconds. */
+  private static Times times(int count, double seconds) {
+    return new Times(
+        IntStream.rangeClosed(1, count).mapToDouble(millis -> millis * 1e3).toArray(), seconds);
   }
 
   private static Figures figures(String name, int[][] hits) {
-    List<Sweep.Point> points = new ArrayList<>();
-    for (int numCandidates : Sweep.CANDIDATES) {
-      points.add(new Sweep.Point(numCandidates, 1 - 1.0 / numCandidates, 1.25, 7.5, hits));
+    List<Figures.Point> points = new ArrayList<>();
+    for (int numCandidates : Measurement.CANDIDATES) {
+      points.add(new Figures.Point(numCandidates, 1 - 1.0 / numCandidates, 1.25, 7.5, hits));
     }
     return new Figures(
-        name + " <label>",
-        "CPU",
-        new Load.Result(latencies(200), 2),
-        new Load.Result(latencies(2000), 4),
-        points,
-        12.34,
-        5_600_000,
-        1);
-  }
-
-  @Test
-  public void testQuantiles() {
-    Latencies latencies = latencies(200);
-    assertEquals(200, latencies.size());
-    assertEquals(100, latencies.quantileMillis(0.5), 0);
-    assertEquals(198, latencies.quantileMillis(0.99), 0);
-    assertEquals(200, latencies.quantileMillis(1), 0);
-    assertEquals(1, latencies.quantileMillis(1e-9), 0);
-    latencies.addAll(latencies(2000));
-    assertEquals(2200, latencies.size());
-    assertTrue(Double.isNaN(new Latencies().quantileMillis(0.5)));
+        name + " <label>", "CPU", times(200, 2), times(2000, 4), points, 12.34, 5_600_000, 1);
   }
 
   @Test
@@ -61,16 +43,17 @@ public class DemoReportTests {
     assertEquals(3, lines.size());
     assertEquals(
         List.of(
-            "a", "<label>", "0.9900", "100.00", "198.00", "100", "500", "12.3", "5.6", "1", "CPU"),
+            "a", "<label>", "0.9900", "101.00", "199.00", "100", "500", "12.3", "5.6", "1", "CPU"),
         List.of(lines.get(1).split(" +")));
     assertEquals(lines.get(0).indexOf("answered by"), lines.get(2).indexOf("CPU"));
-    String notes = String.join("\n", ResultTable.notes(Metric.L2, 2));
-    assertTrue(notes, notes.contains("no libvec") && notes.contains("handicaps"));
+    String notes = String.join("\n", ResultTable.notes(2, false));
+    assertTrue(notes, notes.contains("share 2 cores.") && notes.contains("handicaps"));
+    assertFalse(ResultTable.notes(1, true).get(1).contains("handicaps"));
   }
 
   @Test
   public void testPageIsSelfContained() {
-    GlyphImages images = new GlyphImages(Glyphs.ofStrokes(), 10, 3);
+    GlyphImages images = new GlyphImages(STARS, 3);
     VectorTable base = images.draw(40);
     VectorTable queries = images.draw(5);
     VectorSet vectors = VectorSet.of("tiny", Metric.L2, base, queries);
@@ -78,34 +61,40 @@ public class DemoReportTests {
     int[] farthest = hits[0].clone();
     int wrong = farthest[39];
     farthest[0] = wrong;
-    hits[0] = Arrays.copyOf(farthest, Sweep.K);
+    hits[0] = Arrays.copyOf(farthest, Measurement.K);
     for (int q = 1; q < hits.length; q++) {
-      hits[q] = Arrays.copyOf(hits[q], Sweep.K);
+      hits[q] = Arrays.copyOf(hits[q], Measurement.K);
     }
-    DemoSet set = new DemoSet(vectors, 10, "40 generated images", null);
+    DemoSet set = new DemoSet(vectors, true, "40 generated images", null);
     String page =
-        new Report(set, List.of(figures("ours", hits), figures("stock", hits)), "Some machine.")
-            .html(2);
+        new Report(
+                set,
+                List.of(figures("ours", hits), figures("stock", hits)),
+                "Some machine.",
+                List.of("A note."))
+            .html();
     assertFalse(page, page.matches("(?s).*(src|href)=\"(?!data:).*"));
     assertTrue(page.contains("<svg") && page.contains("ours &lt;label&gt;"));
     assertTrue(page, page.contains("Some machine.</figcaption>"));
     assertTrue(page, page.contains(">400</text>"));
     assertEquals(1, page.split("class=\"wrong\"", -1).length - 1);
-    assertEquals(5 * (1 + 2 * Sweep.K), page.split("<img", -1).length - 1);
-    DemoSet noImages = new DemoSet(vectors, 0, "40 vectors", null);
+    assertEquals(5 * (1 + 2 * Measurement.K), page.split("<img", -1).length - 1);
+    DemoSet noImages = new DemoSet(vectors, false, "40 vectors", null);
     String plain =
-        new Report(noImages, List.of(figures("ours", hits), figures("stock", hits)), "M.").html(2);
+        new Report(
+                noImages, List.of(figures("ours", hits), figures("stock", hits)), "M.", List.of())
+            .html();
     assertFalse(plain.contains("<img"));
   }
 
   @Test
   public void testSummary() {
-    VectorTable table = new GlyphImages(Glyphs.ofStrokes(), 10, 3).draw(40);
-    DemoSet set = new DemoSet(VectorSet.of("t", Metric.L2, table, table), 0, "", null);
-    String cpu = new Summary(List.of(figures("a", null), figures("b", null)), set, 0.95, 7).line();
+    VectorTable table = new GlyphImages(STARS, 3).draw(40);
+    VectorSet set = VectorSet.of("t", Metric.L2, table, table);
+    String cpu = ResultTable.summary(List.of(figures("a", null), figures("b", null)), set, 0.95, 7);
     assertTrue(cpu, cpu.startsWith("demo: ok recall@10 0.9900 at num_candidates 100"));
-    assertTrue(cpu, cpu.contains("; answered by CPU; p50 100.00 ms, p99 198.00 ms (stock 100.00"));
-    assertTrue(cpu, cpu.endsWith("40 vectors of 100 dimensions; 7 s in all"));
+    assertTrue(cpu, cpu.contains("; answered by CPU; p50 101.00 ms, p99 199.00 ms (stock 101.00"));
+    assertTrue(cpu, cpu.endsWith("40 vectors of 784 dimensions; 7 s in all"));
     Figures ours = figures("a", null);
     Figures gpu =
         new Figures(
@@ -117,10 +106,10 @@ public class DemoReportTests {
             1,
             2,
             1);
-    String line = new Summary(List.of(gpu, ours, figures("b", null)), set, 0.999, 7).line();
+    String line = ResultTable.summary(List.of(gpu, ours, figures("b", null)), set, 0.999, 7);
     assertTrue(line, line.startsWith("demo: FAILED"));
     assertTrue(line, line.contains("answered by GPU (in-memory) 90.0%, CPU (planned) 10.0%;"));
-    assertTrue(line, line.contains("(GPU off 100.00, 198.00; stock 100.00, 198.00)"));
+    assertTrue(line, line.contains("(GPU off 101.00, 199.00; stock 101.00, 199.00)"));
     assertTrue(line, line.contains("with 8 (GPU off 100, 500; stock 100, 500)"));
   }
 
@@ -156,8 +145,7 @@ public class DemoReportTests {
     assertEquals(DemoOptions.KEEP_PORT, kept.port());
     assertEquals(Metric.COSINE, kept.metric());
     assertEquals(5, kept.limit());
-    for (String bad :
-        List.of("--keep=yes", "--port=65536", "--limit=0", "--side=x", "--metric=l1", "--no=1")) {
+    for (String bad : List.of("--keep=yes", "--port=65536", "--limit=0", "--metric=l1", "--no=1")) {
       IllegalArgumentException failure =
           assertThrows(
               IllegalArgumentException.class, () -> DemoOptions.parse("--plugin=p.zip", bad));

@@ -26,8 +26,8 @@ public class GlyphImagesTests {
               assertEquals(0, bounds.getCenterX(), 1e-3);
               assertEquals(0, bounds.getCenterY(), 1e-3);
             });
-    int side = 28;
-    VectorTable images = new GlyphImages(glyphs, side, 7).draw(500);
+    int side = GlyphImages.SIDE;
+    VectorTable images = new GlyphImages(glyphs, 7).draw(500);
     assertEquals(500, images.size());
     assertEquals(side * side, images.dimension());
     Set<Integer> different = new HashSet<>();
@@ -41,8 +41,8 @@ public class GlyphImagesTests {
       assertTrue("ink in an image: " + ink, ink > 5 && ink < side * side / 2);
     }
     assertTrue(different.size() > 490);
-    VectorTable same = new GlyphImages(glyphs, side, 7).draw(3);
-    VectorTable other = new GlyphImages(glyphs, side, 8).draw(3);
+    VectorTable same = new GlyphImages(glyphs, 7).draw(3);
+    VectorTable other = new GlyphImages(glyphs, 8).draw(3);
     for (int i = 0; i < 3; i++) {
       assertArrayEquals(images.rows()[i], same.rows()[i], 0);
       assertFalse(Arrays.equals(images.rows()[i], other.rows()[i]));
@@ -55,7 +55,7 @@ public class GlyphImagesTests {
   }
 
   @Test
-  public void testStrokes() {
-    assertImages(Glyphs.ofStrokes());
+  public void testStars() {
+    assertImages(new Glyphs(Glyphs.stars(), "stars"));
   }
 }

@@ -73,17 +73,11 @@ public class GpuStatusTests {
   public void testRows() throws IOException {
     KnnIndex ours = new KnnIndex(null, "ours", "ours (this plugin)");
     KnnIndex stock = new KnnIndex(null, "stock", "stock");
-    Lanes without = Lanes.of(null, ours, stock, status("{'state': {'usable': false}}"), "auto");
-    assertEquals(
-        List.of("ours (this plugin)", "stock"), without.all().stream().map(Lane::label).toList());
-    assertEquals(1, without.groups().size());
-    Lanes with = Lanes.of(null, ours, stock, status("{'state': {'usable': true}}"), "graph");
+    List<Row> without = Row.of(null, ours, stock, status("{'state': {'usable': false}}"), "auto");
+    assertEquals(List.of("ours (this plugin)", "stock"), without.stream().map(Row::label).toList());
+    List<Row> with = Row.of(null, ours, stock, status("{'state': {'usable': true}}"), "graph");
     assertEquals(
         List.of("ours (GPU on)", "ours (GPU off)", "stock"),
-        with.all().stream().map(Lane::label).toList());
-    assertEquals(2, with.groups().size());
-    assertEquals(List.of("graph", "cpu", "cpu"), with.all().stream().map(Lane::plan).toList());
-    assertEquals(1, with.groups().get(0).length);
-    assertEquals(2, with.groups().get(1).length);
+        with.stream().map(Row::label).toList());
   }
 }

@@ -5,8 +5,10 @@ import dev.vamana.tools.figures.Figures.Subject;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.Set;
+import java.util.TreeSet;
 import java.util.stream.Collectors;
 import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
@@ -68,6 +70,7 @@ public class FiguresTests extends LuceneTestCase {
 
   /** Earlier rows may stay beside rows of a commit only where a run takes hours. */
   public void testPublishedFiguresAreOfOneCommit() throws Exception {
+    Set<String> published = new TreeSet<>();
     for (Sheet sheet : Sheet.values()) {
       List<Map<String, String>> rows = Figures.read(PUBLISHED, sheet);
       Set<String> commits =
@@ -76,6 +79,7 @@ public class FiguresTests extends LuceneTestCase {
               .filter(commit -> commit.startsWith(Figures.EARLIER) == false)
               .collect(Collectors.toSet());
       assertTrue(sheet.file() + " is of " + commits, commits.size() <= 1);
+      rows.forEach(row -> published.add(row.get("commit")));
       for (Map<String, String> row : rows) {
         assertTrue(
             sheet.file() + ": " + row,
@@ -84,6 +88,12 @@ public class FiguresTests extends LuceneTestCase {
                 || row.get("set").startsWith("generated-"));
       }
     }
+    // for whoever has changed a kernel: nobody has to have a GPU for a build
+    System.out.printf(
+        Locale.ROOT,
+        "figures: this build is of %s, docs/benchmarks of %d earlier states%n",
+        Figures.commitOf(Path.of("")),
+        published.size());
   }
 
   public void testPublishedPageIsThatOfTheFigures() throws Exception {

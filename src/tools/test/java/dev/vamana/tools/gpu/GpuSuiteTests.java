@@ -13,9 +13,9 @@ import dev.vamana.work.Workers;
 import java.io.ByteArrayOutputStream;
 import java.io.PrintStream;
 import java.nio.charset.StandardCharsets;
-import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.List;
 import java.util.Map;
 import java.util.function.IntFunction;
@@ -83,7 +83,7 @@ public class GpuSuiteTests extends LuceneTestCase {
 
   public void testSearchesBecomeAPage() throws Exception {
     Path home = createTempDir();
-    String[] cpu = {"--device=-1", "--batches=1,10", "--limit=1000", "--segments=1,3"};
+    String[] cpu = {"--device=-1", "--batches=1,10", "--limit=1000"};
     Stage bench = new BenchStage("clustered", BenchStage.Kind.GRAPH);
     run(home, bench, VamanaParameters.DEFAULT, cpu);
     int rows = rows(home, Sheet.GPU).size();
@@ -94,21 +94,10 @@ public class GpuSuiteTests extends LuceneTestCase {
     assertEquals(rows, rows(home, Sheet.GPU).size());
     run(home, new BenchStage("clustered", BenchStage.Kind.LISTS), VamanaParameters.DEFAULT, cpu);
     run(home, new LuceneStage("clustered"), VamanaParameters.DEFAULT, cpu);
-    run(home, new ConcurrentStage("clustered"), VamanaParameters.DEFAULT, cpu);
     run(home, new FilterStage("clustered"), VamanaParameters.DEFAULT, cpu);
     List<Map<String, String>> all = rows(home, Sheet.GPU);
     assertRecall(0.95, all);
-    assertEquals(
-        List.of(
-            "vamana-gpu",
-            "vamana-ivf",
-            "lucene-m16-b100",
-            "concurrent query of 1",
-            "concurrent batched of 1",
-            "concurrent query of 3",
-            "concurrent tasks of 3",
-            "concurrent batched of 3"),
-        methods(all));
+    assertEquals(List.of("vamana-gpu", "vamana-ivf", "lucene-m16-b100"), methods(all));
     // five shares, three kinds of filters
     assertEquals(5 * 3, rows(home, Sheet.FILTERS).size());
     assertRecall(0.9, rows(home, Sheet.FILTERS));
@@ -157,10 +146,9 @@ public class GpuSuiteTests extends LuceneTestCase {
   public void testLargeSegmentOnTheDevice() throws Exception {
     Path home = createTempDir();
     int size = 4_200;
-    Stage build = new LargeStage(size, false, LargeStage.Part.BUILD);
-    run(home, build, SMALL, "--batches=10");
-    assertTrue(run(home, build, SMALL, "--batches=10").contains(" is there"));
-    run(home, new LargeStage(size, false, LargeStage.Part.SEARCH), SMALL, "--batches=10");
+    Stage stage = new LargeStage(size, false);
+    assertTrue(run(home, stage, SMALL, "--batches=10").contains(" built by "));
+    assertFalse(run(home, stage, SMALL, "--batches=10").contains(" built by "));
     List<Map<String, String>> rows = rows(home, Sheet.GPU);
     assertEquals(
         List.of("exact", "exact", "mapped-graph", "mapped-graph"),
@@ -170,34 +158,26 @@ public class GpuSuiteTests extends LuceneTestCase {
 
   public void testLargeListsOnTheDevice() throws Exception {
     Path home = createTempDir();
-    run(home, new LargeStage(LARGE, true, LargeStage.Part.values()), SMALL, "--batches=20");
+    run(home, new LargeStage(LARGE, true), SMALL, "--batches=20");
     assertEquals(List.of("vamana-ivf"), methods(rows(home, Sheet.GPU)));
     assertRecall(0.95, rows(home, Sheet.GPU));
   }
 
   public void testCpuTakesThePlaceOfALargeDevice() throws Exception {
     Path home = createTempDir();
-    Stage stage = new LargeStage(LARGE, false, LargeStage.Part.values());
+    Stage stage = new LargeStage(LARGE, false);
     run(home, stage, SMALL, "--batches=20", "--device=-1", "--limit=3000");
-    // a larger set begins with the same vectors, and adds to their file
     run(home, stage, SMALL, "--batches=20", "--device=-1");
     assertRecall(0.95, rows(home, Sheet.GPU));
-    assertEquals("6000", Files.readString(home.resolve("large").resolve("vectors.rows")));
     Map<String, String> made = Page.make(home.resolve("report"));
     assertTrue(made.get("gpu-scale.svg").contains("vamana: build, seconds"));
     assertTrue(made.get(Page.FILE), made.get(Page.FILE).contains("| 3,000 | vamana |"));
   }
 
   public void testVectorsDependOnTheirNumbersAlone() {
-    LargeSet set = new LargeSet();
-    byte[] together = new byte[2 * LargeSet.DIMENSION];
-    set.vector(7, together, 0);
-    set.vector(8, together, LargeSet.DIMENSION);
-    byte[] alone = new byte[LargeSet.DIMENSION];
-    new LargeSet().vector(8, alone, 0);
-    for (int d = 0; d < LargeSet.DIMENSION; d++) {
-      assertEquals(alone[d], together[LargeSet.DIMENSION + d]);
-    }
+    ClusteredSet.Points points = ClusteredSet.LARGE.new Points();
+    assertArrayEquals(points.bytes(8), ClusteredSet.LARGE.new Points().bytes(8));
+    assertFalse(Arrays.equals(points.bytes(7), points.bytes(8)));
     SuiteSet small = ClusteredSet.NARROW.generate(300);
     SuiteSet larger = ClusteredSet.NARROW.generate(400);
     assertArrayEquals(small.vectors().base().rows()[299], larger.vectors().base().rows()[299], 0);

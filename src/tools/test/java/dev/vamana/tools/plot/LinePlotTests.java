@@ -162,7 +162,7 @@ public class LinePlotTests extends LuceneTestCase {
     assertRejected("above 0", () -> plot.add(Series.of("s", new double[1], good)));
     assertRejected("[0, 1]", () -> plot.add(Series.of("s", good, new double[] {1.5})));
     assertRejected("finite", () -> Series.of("s", new double[] {Double.NaN}, good));
-    assertRejected("same number", () -> Series.of("s", new double[2], good));
+    assertRejected("the same", () -> Series.of("s", new double[2], good));
     assertRejected("below high", () -> new Axis("x", Scale.LINEAR, 2, 1));
   }
 

@@ -63,7 +63,10 @@ public class SearchServerTests extends LuceneTestCase {
       assertTrue(body, body.contains("<dd class=\"recall\">0 of 10</dd>"));
       assertEquals(10, count(body, "class=\"tag right\""));
       assertEquals(10, count(body, "class=\"tag wrong\""));
-      assertTrue(body, body.contains("Writer.openFile7"));
+      String link = "<a href=\"/doc/tiny-1.0/org/tiny/Writer.html#openFile7%28int%29\">";
+      assertTrue(body, body.contains(link + "Writer.openFile7</a>"));
+      assertTrue(body, body.contains("value=\"open file number 7 of the folder\" autofocus>"));
+      assertEquals(1, count(body, "<label for=\"q\">"));
       assertTrue(body, body.contains("<option selected>50</option>"));
       String policy = answer.headers().firstValue("Content-Security-Policy").orElseThrow();
       assertTrue(policy, policy.contains("default-src 'none'"));

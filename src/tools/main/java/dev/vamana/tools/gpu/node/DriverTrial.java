@@ -3,25 +3,35 @@ package dev.vamana.tools.gpu.node;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.cells.RestClients;
 import dev.vamana.tools.cells.RestConnection;
-import dev.vamana.tools.datasets.Metric;
 import dev.vamana.tools.datasets.Recall;
 import dev.vamana.tools.datasets.VectorSet;
 import dev.vamana.tools.demo.KnnIndex;
+import dev.vamana.tools.figures.Figures;
+import dev.vamana.tools.figures.Figures.Subject;
+import dev.vamana.tools.figures.Sheet;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.IOException;
-import java.util.ArrayList;
+import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Locale;
 import java.util.concurrent.atomic.AtomicInteger;
+import java.util.function.Consumer;
 
 /**
  * Loads an Elasticsearch node and asks it as drivers of public benchmarks do, with the plugin
  * switched on by its index template for all indices and without: load time, time of the forced
  * merge, and recall, throughput and latencies by number of clients.
+ *
+ * @param set vectors, and queries with at least 100 exact neighbours each
+ * @param loaders concurrent bulk requests; the drivers send one at a time
+ * @param seconds duration of each measurement
+ * @param figures receives builds and searches
+ * @param out receives a summary
  */
-public final class DriverTrial {
+public record DriverTrial(
+    VectorSet set, int loaders, double seconds, Figures figures, Consumer<String> out) {
 
   /** Method of an index of the plugin in a node with a GPU. */
   public static final String GPU = "es-vamana-gpu";
@@ -43,47 +53,6 @@ public final class DriverTrial {
       """;
   private static final int WARM_ROUNDS = 3;
 
-  private final Plan plan;
-  private final Findings findings;
-
-  /**
-   * Common parameters of all measurements.
-   *
-   * @param set vectors, and queries with at least 100 exact neighbours each
-   * @param loaders concurrent bulk requests; the drivers send one at a time
-   * @param seconds duration of each measurement
-   */
-  public record Plan(VectorSet set, int loaders, double seconds) {}
-
-  /** Receives the findings while the trial runs. */
-  public interface Findings {
-
-    /**
-     * Called when an index was loaded, and when it was merged.
-     *
-     * @param what {@code load} or {@code optimize}
-     */
-    void spent(String driver, String method, String what, double seconds) throws IOException;
-
-    /** Called when an index was searched. */
-    void searched(String driver, String method, Search search) throws IOException;
-  }
-
-  /**
-   * A measurement of searches.
-   *
-   * @param clients concurrent clients
-   * @param recall recall@k over all queries
-   * @param times time of each request
-   */
-  public record Search(int clients, int numCandidates, double recall, Callers.Times times) {}
-
-  /** A trial. */
-  public DriverTrial(Plan plan, Findings findings) {
-    this.plan = plan;
-    this.findings = findings;
-  }
-
   /**
    * Loads an index, unless an earlier run has, and searches it.
    *
@@ -96,11 +65,11 @@ public final class DriverTrial {
     String index = driver.name() + (ours ? "-vamana" : "-stock");
     if (ours) {
       client.put(TEMPLATE, OPT_IN);
-    } else if (client.send("GET", TEMPLATE, null, "application/json").status() == 200) {
+    } else if (client.exists(TEMPLATE)) {
       client.delete(TEMPLATE);
     }
     if (isThere(client, driver, index) == false) {
-      fill(node, driver, method, index);
+      fill(client, driver, method, index);
     }
     if (method.equals(GPU)) {
       client.post("/" + index + "/_vamana/warmup", null);
@@ -108,111 +77,102 @@ public final class DriverTrial {
     search(node, driver, method, index);
   }
 
-  /** Whether an earlier run has loaded the index; what is there of an unfinished one goes. */
-  private boolean isThere(NodeClient client, Driver driver, String index) throws IOException {
-    if (client.send("GET", "/" + index, null, "application/json").status() != 200) {
-      return false;
-    }
-    Object count = client.get("/" + index + "/_count").get("count");
-    boolean merged = driver.merges() == false || new KnnIndex(client, index, index).segments() == 1;
-    if (Integer.valueOf(plan.set().base().size()).equals(count) && merged) {
-      return true;
-    }
-    client.delete("/" + index);
-    return false;
+  private Subject subject() {
+    return new Subject(set.name(), set.base().size(), set.dimension());
   }
 
-  private void fill(RunningNode node, Driver driver, String method, String index)
+  /** Whether an earlier run has loaded the index. */
+  private boolean isThere(NodeClient client, Driver driver, String name) throws IOException {
+    KnnIndex index = new KnnIndex(client, name, name);
+    return client.exists("/" + name)
+        && index.documents() == set.base().size()
+        && (driver.merges() == false || index.segments() == 1);
+  }
+
+  private void fill(NodeClient client, Driver driver, String method, String index)
       throws IOException {
-    NodeClient client = node.client();
-    VectorSet set = plan.set();
-    client.put(
-        "/" + index,
-        driver.mapping(set.dimension(), set.metric() == Metric.COSINE ? "cosine" : "l2_norm"));
+    client.delete("/" + index + "?ignore_unavailable=true");
+    client.put("/" + index, driver.mapping(set.dimension(), KnnIndex.similarity(set.metric())));
     long start = System.nanoTime();
     load(client, driver, index);
     client.post("/" + index + "/_refresh", null);
-    findings.spent(driver.name(), method, "load", (System.nanoTime() - start) / 1e9);
+    spent(driver, "load", method, start);
     if (driver.merges()) {
       start = System.nanoTime();
-      mergeToOne(client, index);
+      new KnnIndex(client, index, index).mergeToOne();
       client.post("/" + index + "/_refresh", null);
-      findings.spent(driver.name(), method, "optimize", (System.nanoTime() - start) / 1e9);
+      spent(driver, "optimize", method, start);
     }
     client.post("/" + index + "/_flush", null);
   }
 
-  /** Merges an index to one segment by a task, which may take longer than a request. */
-  private static void mergeToOne(NodeClient client, String name) throws IOException {
-    Object task =
-        client
-            .post("/" + name + "/_forcemerge?max_num_segments=1&wait_for_completion=false", null)
-            .get("task");
-    Object completed = false;
-    while (Boolean.TRUE.equals(completed) == false) {
-      // answers sooner if the task ends, and 408 if it does not
-      NodeClient.Response response =
-          client.send(
-              "GET",
-              "/_tasks/" + task + "?wait_for_completion=true&timeout=30s",
-              null,
-              "application/json");
-      completed = response.status() == 200 ? response.json().get("completed") : false;
-    }
+  private void spent(Driver driver, String what, String method, long start) throws IOException {
+    String name = driver.name() + " " + what + " " + method;
+    double spent = (System.nanoTime() - start) * 1e-9;
+    figures.add(Sheet.BUILDS, subject(), name, loaders, spent);
+    out.accept(String.format(Locale.ROOT, "%s: %.1f s", name, spent));
   }
 
   private void load(NodeClient client, Driver driver, String index) throws IOException {
-    float[][] base = plan.set().base().rows();
+    float[][] base = set.base().rows();
     AtomicInteger next = new AtomicInteger();
-    try {
-      Callers.together(
-          plan.loaders(),
-          loader -> {
-            for (int from; (from = next.getAndAdd(driver.bulkSize())) < base.length; ) {
-              StringBuilder lines = new StringBuilder();
-              for (int id = from; id < Math.min(base.length, from + driver.bulkSize()); id++) {
-                driver.append(lines, index, id, base[id]);
-              }
-              client.bulk("/_bulk", lines.toString());
+    Callers.together(
+        loaders,
+        loader -> {
+          for (int from; (from = next.getAndAdd(Driver.BULK_SIZE)) < base.length; ) {
+            StringBuilder lines = new StringBuilder();
+            for (int id = from; id < Math.min(base.length, from + Driver.BULK_SIZE); id++) {
+              lines.append(driver.document(index, id, base[id]));
             }
-            return null;
-          });
-    } catch (InterruptedException e) {
-      Thread.currentThread().interrupt();
-      throw new IOException("interrupted while loading " + index, e);
-    }
+            client.bulk("/_bulk", lines.toString());
+          }
+          return null;
+        });
   }
 
   private void search(RunningNode node, Driver driver, String method, String index)
       throws IOException {
-    Recall recall = new Recall(plan.set(), driver.k());
-    for (int numCandidates : driver.numCandidates()) {
-      List<byte[]> requests = requests(node, driver, index, numCandidates);
+    Recall recall = new Recall(set, driver.k());
+    for (int candidates : driver.numCandidates()) {
+      List<byte[]> requests =
+          Arrays.stream(set.queries().rows())
+              .map(
+                  query ->
+                      RestConnection.post(
+                          node.httpUri(),
+                          "/" + index + "/" + driver.searchPath(),
+                          driver.search(candidates, query)))
+              .toList();
       RestClients all = new RestClients(node.httpUri(), Collections.max(driver.clients()));
       for (int round = 0; round < WARM_ROUNDS; round++) {
-        all.run(requests, plan.seconds());
+        all.run(requests, seconds);
       }
       double found =
           recall.of(all.askAll(requests).stream().map(driver::ids).toArray(int[][]::new));
       for (int clients : driver.clients()) {
-        findings.searched(
-            driver.name(),
+        Callers.Times times = new RestClients(node.httpUri(), clients).run(requests, seconds);
+        figures.add(
+            Sheet.GPU,
+            subject(),
+            driver.name() + " " + candidates,
             method,
-            new Search(
+            1,
+            clients,
+            found,
+            times.perSecond(),
+            times.quantile(0.5));
+        out.accept(
+            String.format(
+                Locale.ROOT,
+                "%s, %s, %d candidates, %d clients: recall %.4f, %.0f requests/s, p99 %.1f ms",
+                driver.name(),
+                method,
+                candidates,
                 clients,
-                numCandidates,
                 found,
-                new RestClients(node.httpUri(), clients).run(requests, plan.seconds())));
+                times.perSecond(),
+                times.quantile(0.99) * 1e-3));
       }
     }
-  }
-
-  private List<byte[]> requests(RunningNode node, Driver driver, String index, int numCandidates) {
-    String path = String.format(Locale.ROOT, "/%s/%s", index, driver.searchPath());
-    List<byte[]> requests = new ArrayList<>();
-    for (float[] query : plan.set().queries().rows()) {
-      requests.add(RestConnection.post(node.httpUri(), path, driver.search(query, numCandidates)));
-    }
-    return requests;
   }
 }

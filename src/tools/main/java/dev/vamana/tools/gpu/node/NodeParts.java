@@ -10,60 +10,46 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * The parts of a measured node.
+ * What a measured node is made of.
  *
  * @param folder folder for the node, accessible to every user
  * @param data name of its subfolder that keeps the indices for further runs
- * @param classes folder of the plugin's classes and kernels
- * @param jars folder of jars, including JCuda's and JNA's
- * @param metadata folder of the plugin's descriptor and entitlement policy
+ * @param plugin zip of the plugin
  * @param heap heap of the node
  */
-public record NodeParts(
-    Path folder, String data, Path classes, Path jars, Path metadata, String heap) {
+public record NodeParts(Path folder, String data, Path plugin, String heap) {
 
   /** The mode without a GPU. Other modes are placements. */
   public static final String OFF = "off";
 
-  /** Returns the same parts for a node that runs beside others, in a folder of its own. */
-  public NodeParts in(String subfolder) {
-    return new NodeParts(folder.resolve(subfolder), data, classes, jars, metadata, heap);
-  }
-
   /**
-   * As {@link #in}, with a copy of the indices. No node may be running over them. All copies share
-   * the files of segments, which are never written again: so nodes read them from the same pages of
-   * memory. From pages of their own one node's searches can be some percent faster than another's.
+   * Returns the same for a node that runs beside others, in a folder of its own with a copy of the
+   * indices. No node may be running over them. All copies share the files of segments, which are
+   * never written again: so nodes read them from the same pages of memory. From pages of their own
+   * one node's searches can be some percent faster than another's.
    */
-  public void copiedTo(String subfolder) throws IOException {
-    NodeParts copy = in(subfolder);
+  public NodeParts copy(String subfolder) throws IOException {
+    NodeParts copy = new NodeParts(folder.resolve(subfolder), data, plugin, heap);
     Path target = copy.folder.resolve(data);
     FileTrees.delete(target);
     FileTrees.copy(folder.resolve(data), target, NodeParts::isOfSegment);
+    return copy;
   }
 
   private static boolean isOfSegment(Path file) {
     return file.getFileName().toString().startsWith("_") && file.getParent().endsWith("index");
   }
 
-  /** Packs the plugin and assembles the node's home. */
-  public NodeHome assemble() throws IOException {
-    Files.createDirectories(folder);
-    Path plugin = folder.resolve("vamana.zip");
-    PluginZips.ours(plugin, classes, jars, metadata);
-    NodeHome home = NodeHome.assemble(folder.resolve("home"), plugin);
-    home.installDistanceFunctions();
-    return home;
-  }
-
   /**
-   * Starts the node.
+   * Assembles a node's home anew, and starts the node.
    *
    * @param mode {@link #OFF}, or the value of {@code vamana.gpu.placement}
    * @param settings further settings of the node
    */
-  public RunningNode start(NodeHome home, String mode, Map<String, String> settings)
-      throws IOException {
+  public RunningNode start(String mode, Map<String, String> settings) throws IOException {
+    Files.createDirectories(folder);
+    NodeHome home = NodeHome.assemble(folder.resolve("home"), plugin);
+    home.installDistanceFunctions();
     NodeOptions options =
         NodeOptions.defaults()
             .withHeap(heap)

@@ -13,8 +13,6 @@ import java.io.IOException;
 import java.util.List;
 import java.util.Locale;
 import java.util.Map;
-import java.util.concurrent.CompletableFuture;
-import java.util.concurrent.CompletionException;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
@@ -119,19 +117,23 @@ public final class NrtTrial {
     RestClients asking = new RestClients(node.httpUri(), clients);
     AtomicBoolean done = new AtomicBoolean();
     AtomicInteger next = new AtomicInteger(half);
-    CompletableFuture<?> loading = CompletableFuture.runAsync(() -> load(index, rate, next, done));
-    Callers.Times times;
-    try {
-      asking.run(searches, Math.min(WARM_UP_SECONDS, seconds));
-      times = asking.run(searches, seconds);
-    } finally {
-      done.set(true);
-    }
-    try {
-      loading.join();
-    } catch (CompletionException e) {
-      throw new IOException("loading failed: " + e.getCause(), e.getCause());
-    }
+    // the first thread measures while the others load
+    Callers.Times times =
+        Callers.together(
+                rate == 0 ? 1 : 1 + LOADERS,
+                thread -> {
+                  if (thread > 0) {
+                    load(index, rate, next, done);
+                    return null;
+                  }
+                  try {
+                    asking.run(searches, Math.min(WARM_UP_SECONDS, seconds));
+                    return asking.run(searches, seconds);
+                  } finally {
+                    done.set(true);
+                  }
+                })
+            .get(0);
     out.accept(
         String.format(
             Locale.ROOT,
@@ -160,32 +162,19 @@ public final class NrtTrial {
     client.delete("/" + name);
   }
 
-  /** Adds documents at the rate until the measurement is done. */
-  private void load(KnnIndex index, int rate, AtomicInteger next, AtomicBoolean done) {
-    if (rate == 0) {
-      return;
-    }
-    try {
-      Callers.together(
-          LOADERS,
-          loader -> {
-            long start = System.nanoTime();
-            for (long sent = 0; done.get() == false; sent += BULK) {
-              long due = start + (long) (1e9 * sent * LOADERS / rate);
-              for (long wait = due - System.nanoTime();
-                  wait > 0 && done.get() == false;
-                  wait = due - System.nanoTime()) {
-                TimeUnit.NANOSECONDS.sleep(Math.min(wait, 10_000_000));
-              }
-              int from = next.getAndAdd(BULK);
-              add(index, from, from + BULK);
-            }
-            return null;
-          });
-    } catch (IOException e) {
-      throw new java.io.UncheckedIOException(e);
-    } catch (InterruptedException e) {
-      throw new IllegalStateException("interrupted while loading", e);
+  /** Adds this thread's part of the documents at the rate until the measurement is done. */
+  private void load(KnnIndex index, int rate, AtomicInteger next, AtomicBoolean done)
+      throws IOException, InterruptedException {
+    long start = System.nanoTime();
+    for (long sent = 0; done.get() == false; ) {
+      long due = start + (long) (1e9 * sent * LOADERS / rate);
+      if (System.nanoTime() < due) {
+        TimeUnit.MILLISECONDS.sleep(1);
+      } else {
+        int from = next.getAndAdd(BULK);
+        add(index, from, from + BULK);
+        sent += BULK;
+      }
     }
   }
 

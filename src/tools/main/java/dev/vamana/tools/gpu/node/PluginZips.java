@@ -15,7 +15,7 @@ import java.util.zip.ZipOutputStream;
  * Packs plugins on the measured machine, from parts that the suite has brought there for other
  * stages.
  */
-final class PluginZips {
+public final class PluginZips {
 
   private static final String DESCRIPTOR = "plugin-descriptor.properties";
 
@@ -30,7 +30,7 @@ final class PluginZips {
    * @param jars folder of jars, of which JCuda's and JNA's are used
    * @param metadata folder of descriptor and entitlement policy
    */
-  static void ours(Path zip, Path classes, Path jars, Path metadata) throws IOException {
+  public static void ours(Path zip, Path classes, Path jars, Path metadata) throws IOException {
     try (OutputStream file = Files.newOutputStream(zip);
         ZipOutputStream out = new ZipOutputStream(file)) {
       put(out, DESCRIPTOR, Files.readAllBytes(metadata.resolve(DESCRIPTOR)));

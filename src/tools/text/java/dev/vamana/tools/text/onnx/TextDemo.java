@@ -15,7 +15,11 @@ public final class TextDemo {
    * @param arguments as {@link Demo#main} takes them
    */
   public static void main(String[] arguments) {
+    // the tokenizer unpacks its library there
+    System.setProperty("DJL_CACHE_DIR", "target/demo-text/djl");
+    // nobody wants the log of the encoder's libraries
+    System.setProperty("slf4j.internal.verbosity", "ERROR");
     PrintStream out = new PrintStream(System.out, true, StandardCharsets.UTF_8);
-    System.exit(Demo.run(arguments, OnnxEncoder::new, out));
+    System.exit(Demo.run(arguments, MiniLmEncoder::new, out));
   }
 }

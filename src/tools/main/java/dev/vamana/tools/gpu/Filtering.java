@@ -1,4 +1,4 @@
-package dev.vamana.tools.benchmark;
+package dev.vamana.tools.gpu;
 
 import dev.vamana.tools.datasets.VectorSet;
 import java.util.Arrays;
@@ -14,10 +14,10 @@ import org.apache.lucene.util.FixedBitSet;
  * @param accepted accepted ordinals of each query
  * @param nearest ordinals of the nearest accepted vectors of each query, nearest first
  */
-public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
+record Filtering(FixedBitSet[] accepted, int[][] nearest) {
 
   /** How accepted vectors lie to their query. */
-  public enum Kind {
+  enum Kind {
     /** Drawn by lot. */
     INDEPENDENT,
     /** The nearest ones of the set. */
@@ -35,7 +35,7 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
    * Returns how many hits of a query are as near as its nearest accepted vectors. Equal distances
    * are equally good.
    */
-  public int good(VectorSet set, int query, ScoreDoc[] hits) {
+  int good(VectorSet set, int query, ScoreDoc[] hits) {
     int farthest = nearest[query][nearest[query].length - 1];
     float worst =
         set.similarity().compare(set.queries().rows()[query], set.base().rows()[farthest]);
@@ -44,7 +44,7 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
   }
 
   /** Orders all vectors of the set by their distance to each query, nearest first. */
-  public static int[][] orders(VectorSet set, int queries) {
+  static int[][] orders(VectorSet set, int queries) {
     return IntStream.range(0, queries)
         .parallel()
         .mapToObj(q -> order(set, q))
@@ -72,7 +72,7 @@ public record Filtering(FixedBitSet[] accepted, int[][] nearest) {
    * @param orders what {@link #orders} returns
    * @param share 0 to 1
    */
-  public static Filtering of(int[][] orders, Kind kind, double share, int k) {
+  static Filtering of(int[][] orders, Kind kind, double share, int k) {
     FixedBitSet[] accepted = new FixedBitSet[orders.length];
     int[][] nearest = new int[orders.length][];
     SplittableRandom random = new SplittableRandom(SEED);

@@ -1,4 +1,4 @@
-package dev.vamana.tools.benchmark;
+package dev.vamana.tools.gpu;
 
 import dev.vamana.tools.datasets.ElementType;
 import dev.vamana.tools.datasets.Metric;

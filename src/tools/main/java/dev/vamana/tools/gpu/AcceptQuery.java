@@ -1,4 +1,4 @@
-package dev.vamana.tools.benchmark;
+package dev.vamana.tools.gpu;
 
 import java.util.Objects;
 import org.apache.lucene.index.LeafReaderContext;
@@ -14,13 +14,13 @@ import org.apache.lucene.util.BitSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Accepts given documents of an index of one segment. */
-public final class AcceptQuery extends Query {
+final class AcceptQuery extends Query {
 
   private final FixedBitSet accepted;
   private final int count;
 
   /** Accepts these documents, all of one segment. */
-  public AcceptQuery(FixedBitSet accepted) {
+  AcceptQuery(FixedBitSet accepted) {
     this.accepted = accepted;
     this.count = accepted.cardinality();
   }

@@ -1,2 +1,0 @@
-/** Writes files of exact neighbours, computed on the GPU or on the CPU. */
-package dev.vamana.tools.groundtruth;
