@@ -91,8 +91,10 @@ record SetIndex(MMapDirectory directory, DirectoryReader reader, double buildSec
       Files.writeString(built, String.valueOf((System.nanoTime() - start) * 1e-9));
     }
     MMapDirectory directory = new MMapDirectory(folder, PIECE);
-    DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory));
-    return new SetIndex(directory, reader, Double.parseDouble(Files.readString(built)));
+    return new SetIndex(
+        directory,
+        AcceleratedReaders.wrap(DirectoryReader.open(directory)),
+        Double.parseDouble(Files.readString(built)));
   }
 
   /** Returns a searcher on the calling thread. */
