@@ -62,7 +62,7 @@ public class PrintedProgramsIT {
         PrintedCommands.blocks(Path.of("README.md"), "").stream()
             .filter(block -> block.startsWith("curl") && !block.contains("demo-vamana/_search"))
             .toList();
-    assertEquals(4, blocks.size());
+    assertEquals(5, blocks.size());
     String printed = shell(String.join("\n", blocks));
     assertFalse(printed, printed.contains("\"error\""));
     String dense = printed.replaceAll("\\s", "");
