@@ -21,7 +21,7 @@ import java.util.concurrent.TimeUnit;
 public final class StubLibraries {
 
   private static final Path SOURCES = Path.of("src", "gpu", "test", "native");
-  private static final Path HOST_LIBRARY = Path.of("target", "native", "libvamana-simt.so");
+  private static final Path HOST_LIBRARY = Path.of("target", "native", "libvamana-host.so");
 
   private final Path folder;
 
