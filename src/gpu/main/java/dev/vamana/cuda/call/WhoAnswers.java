@@ -61,8 +61,7 @@ public final class WhoAnswers {
   /**
    * Makes an instance that has measured nothing.
    *
-   * @param processors number of processors of the node, at least 1
-   * @param now nanoseconds of a clock that never goes back
+   * @param processors of the node, at least 1
    */
   public WhoAnswers(int processors, long now) {
     this.processors = processors;
@@ -108,7 +107,6 @@ public final class WhoAnswers {
    *
    * @param family {@link dev.vamana.search.SegmentView#family} of the segments that it searches
    * @param task the query over all of them, on an idle node
-   * @param costs predicts the waits
    * @param format whether the CPU answers by another format, of whose cost the model knows nothing
    */
   Kind kind(Object family, Workload task, PlanChooser costs, boolean format) {
