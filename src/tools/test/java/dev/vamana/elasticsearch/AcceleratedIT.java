@@ -28,6 +28,7 @@ public class AcceleratedIT {
   private static final TestVectors VECTORS = TestVectors.random(COUNT, DIMS, 171);
   private static final TestVectors ASKED = TestVectors.random(QUERIES, DIMS, 172);
   private static final List<String> TYPES = List.of("hnsw", "bbq_hnsw");
+  private static final double TOLERANCE = 0.01;
   private static final String ACCELERATE = "\"index.vamana.accelerate\": true";
   private static final String NUMBERED = "\"number\": {\"type\": \"integer\"}, ";
   private static final String FILTER =
@@ -81,28 +82,31 @@ public class AcceleratedIT {
         "{\"query\": {\"knn\": {" + knn + "}}, \"_source\": false}");
   }
 
-  private List<List<?>> answers(String name) throws IOException {
-    List<List<?>> ids = new ArrayList<>();
+  private List<List<Double>> scores(String name) throws IOException {
+    List<List<Double>> scores = new ArrayList<>();
     for (int query = 0; query < QUERIES; query++) {
       for (String request : requests(query)) {
         Map<String, Object> answer = index(name).search(request);
-        ids.add(
+        scores.add(
             ((List<?>) NodeClient.at(answer, "hits", "hits"))
-                .stream().map(hit -> NodeClient.at(hit, "_id")).toList());
+                .stream()
+                    .map(hit -> ((Number) NodeClient.at(hit, "_score")).doubleValue())
+                    .toList());
       }
     }
-    return ids;
+    return scores;
   }
 
-  private static double shared(List<List<?>> expected, List<List<?>> actual) {
-    double found = 0;
+  /** Returns the mean score of all hits; each request has as many as the other index has. */
+  private static double mean(List<List<Double>> scores, List<List<Double>> others) {
+    double sum = 0;
     int count = 0;
-    for (int i = 0; i < expected.size(); i++) {
-      found += expected.get(i).stream().filter(actual.get(i)::contains).count();
-      count += expected.get(i).size();
-      assertEquals(expected.get(i).size(), actual.get(i).size());
+    for (int i = 0; i < scores.size(); i++) {
+      assertEquals(others.get(i).size(), scores.get(i).size());
+      sum += scores.get(i).stream().mapToDouble(Double::doubleValue).sum();
+      count += scores.get(i).size();
     }
-    return found / count;
+    return sum / count;
   }
 
   @Test
@@ -118,11 +122,10 @@ public class AcceleratedIT {
     for (String type : TYPES) {
       assertResident(type + "-fast");
       long before = SimulatedGpuNode.onDevice(node);
-      List<List<?>> fast = answers(type + "-fast");
+      List<List<Double>> fast = scores(type + "-fast");
       assertTrue(type, SimulatedGpuNode.onDevice(node) - before >= 2L * QUERIES);
-      // both find most of the nearest
-      double shared = shared(answers(type), fast);
-      assertTrue(type + " " + shared, shared >= 0.85);
+      List<List<Double>> stock = scores(type);
+      assertTrue(type, mean(fast, stock) >= mean(stock, fast) - TOLERANCE);
       assertBatch(type + "-fast", fast);
     }
     assertDefaultsChange();
@@ -149,7 +152,7 @@ public class AcceleratedIT {
   }
 
   /** A batch has the hits of single searches. */
-  private void assertBatch(String name, List<List<?>> single) throws IOException {
+  private void assertBatch(String name, List<List<Double>> single) throws IOException {
     StringBuilder vectors = new StringBuilder();
     for (int query = 0; query < QUERIES; query++) {
       vectors.append(query == 0 ? "[" : ",").append(ASKED.json(query));
@@ -161,13 +164,13 @@ public class AcceleratedIT {
                 "{\"field\": \"v\", \"k\": 10, \"num_candidates\": 80, \"query_vectors\": "
                     + vectors
                     + "]}");
-    List<?> ids = (List<?>) answer.get("ids");
-    int found = 0;
     for (int query = 0; query < QUERIES; query++) {
-      List<?> expected = single.get(query * requests(query).size());
-      found += (int) ((List<?>) ids.get(query)).stream().filter(expected::contains).count();
+      List<Double> expected = single.get(query * requests(query).size());
+      List<?> found = (List<?>) NodeClient.at(answer, "scores", query);
+      for (int i = 0; i < expected.size(); i++) {
+        assertEquals(expected.get(i), ((Number) found.get(i)).doubleValue(), TOLERANCE);
+      }
     }
-    assertTrue(name + " " + found, found >= 9 * QUERIES);
   }
 
   /** The setting takes effect by one request that reopens the index. */
@@ -176,12 +179,12 @@ public class AcceleratedIT {
     node.client().put("/hnsw/_settings?reopen=true", "{" + ACCELERATE + "}");
     index.awaitHealth("green");
     long before = SimulatedGpuNode.onDevice(node);
-    answers("hnsw");
+    scores("hnsw");
     assertTrue(SimulatedGpuNode.onDevice(node) - before >= 2L * QUERIES);
     node.client().put("/hnsw/_settings?reopen=true", "{\"index.vamana.accelerate\": null}");
     index.awaitHealth("green");
     long after = SimulatedGpuNode.onDevice(node);
-    answers("hnsw");
+    scores("hnsw");
     assertEquals(after, SimulatedGpuNode.onDevice(node));
   }
 
@@ -190,7 +193,9 @@ public class AcceleratedIT {
     node = RunningNode.start(home, PluginNode.options());
     for (String type : TYPES) {
       index(type + "-fast").awaitHealth("green");
-      assertTrue(type, shared(answers(type), answers(type + "-fast")) >= 0.85);
+      List<List<Double>> stock = scores(type);
+      List<List<Double>> before = scores(type + "-fast");
+      assertEquals(type, mean(stock, before), mean(before, stock), TOLERANCE);
       index(type + "-fast").index(0, 10, AcceleratedIT::source);
       index(type + "-fast").forceMerge();
     }

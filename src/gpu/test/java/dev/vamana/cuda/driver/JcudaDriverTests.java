@@ -216,7 +216,7 @@ public class JcudaDriverTests extends LuceneTestCase {
     assertSame(bytes, copiedByKernel(registration.deviceAddress(), bytes.byteSize(), 0));
     GpuException e =
         expectThrows(GpuException.class, () -> driver.register(mapped.address(), PAGE));
-    assertEquals(GpuException.Kind.FAILED, e.kind());
+    assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
     registration.release();
     registration = driver.register(mapped.address(), PAGE);
     assertSame(bytes.asSlice(0, PAGE), copiedByKernel(registration.deviceAddress(), PAGE, 0));
