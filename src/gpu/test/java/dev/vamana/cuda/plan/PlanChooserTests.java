@@ -212,8 +212,8 @@ public class PlanChooserTests extends PlanTestCase {
           task(
               vectors,
               random().nextInt(vectors + 1),
-              Workload.Rows.values()[random().nextInt(4)],
-              Workload.Graph.values()[random().nextInt(4)],
+              RandomPicks.randomFrom(random(), Workload.Rows.values()),
+              RandomPicks.randomFrom(random(), Workload.Graph.values()),
               true,
               1 + random().nextInt(100));
       for (PlanMode mode : PlanMode.values()) {
