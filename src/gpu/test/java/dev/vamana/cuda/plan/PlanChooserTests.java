@@ -1,5 +1,7 @@
 package dev.vamana.cuda.plan;
 
+import com.carrotsearch.randomizedtesting.generators.RandomPicks;
+
 /** Tests choices on both sides of their boundaries. */
 public class PlanChooserTests extends PlanTestCase {
 
