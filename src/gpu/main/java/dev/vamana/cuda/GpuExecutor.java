@@ -15,7 +15,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.memory.Residency;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.cuda.plan.Workload;
 import dev.vamana.cuda.session.ExecutorCounters;
@@ -294,7 +293,9 @@ public final class GpuExecutor implements SearchExecutor {
       return segment.hasLists() || scan || format ? NOT_MEASURED : null;
     }
     if (format && isResident(segment) == false) {
-      missed(segment);
+      counters.requested.add(1);
+      counters.fallback(FallbackReason.NOT_RESIDENT, 1, segment.name());
+      keeper.segments().missed(segment);
       return NOT_MEASURED;
     }
     if (scan == false || (mode == PlanMode.EXACT && isResident(segment))) {
@@ -323,25 +324,6 @@ public final class GpuExecutor implements SearchExecutor {
       int segments = accepted < segment.size() ? 1 : routes.openLike(segment);
       Workload task = Workloads.scan(segment, k, accepted, 1, Workload.Rows.DEVICE, segments);
       return session.chooser.sureOfCpu(task.over(segments));
-    } finally {
-      session.exit();
-    }
-  }
-
-  /** Counts a search that its segment's own format answers, and uploads an evicted segment. */
-  private void missed(SegmentView segment) {
-    GpuSession session = keeper.enter();
-    if (session == null) {
-      return;
-    }
-    try {
-      ResidentSegment held = session.residency.acquire(segment);
-      if (held != null) {
-        held.release();
-      } else {
-        counters.requested.add(1);
-        counters.fallback(FallbackReason.NOT_RESIDENT, 1, segment.name());
-      }
     } finally {
       session.exit();
     }

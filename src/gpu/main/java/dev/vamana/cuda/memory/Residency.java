@@ -458,33 +458,7 @@ public final class Residency implements DeviceBudget, Closeable {
   /** {@inheritDoc} Evicts the least recently used first, and none if all together are too few. */
   @Override
   public boolean claim(long bytes) {
-    if (reserve(bytes)) {
-      return true;
-    }
-    List<SegmentEntry> unused = SegmentPlacer.firstToGo(entries.values(), now(), Residency::mayGo);
-    long room = memory.device().free();
-    for (SegmentEntry entry : unused) {
-      Resident resident = entry.resident();
-      room += resident == null ? 0 : resident.plan().deviceBytes();
-    }
-    if (room < bytes) {
-      return false;
-    }
-    for (SegmentEntry entry : unused) {
-      Resident resident = entry.resident();
-      if (resident != null && resident.retireUnused()) {
-        evict(entry, resident);
-        if (reserve(bytes)) {
-          return true;
-        }
-      }
-    }
-    return false;
-  }
-
-  private static boolean mayGo(SegmentEntry entry) {
-    Resident resident = entry.resident();
-    return resident != null && resident.inUse() == false && entry.kept() == false;
+    return reserve(bytes) || placer.makeRoom(bytes, now(), () -> reserve(bytes));
   }
 
   @Override

@@ -9,6 +9,7 @@ import java.util.Comparator;
 import java.util.List;
 import java.util.Set;
 import java.util.function.BiConsumer;
+import java.util.function.BooleanSupplier;
 import java.util.function.Predicate;
 import org.apache.lucene.index.CorruptIndexException;
 import org.apache.lucene.store.AlreadyClosedException;
@@ -283,5 +284,39 @@ final class SegmentPlacer {
                 .thenComparing(Comparator.comparingLong(Candidate::unused).reversed()))
         .map(Candidate::entry)
         .toList();
+  }
+
+  /**
+   * Evicts unused segments, the least recently used first, until there is room; none if all
+   * together are too few.
+   *
+   * @param reserved reserves the bytes if there is room
+   * @return whether the bytes are reserved
+   */
+  boolean makeRoom(long bytes, long now, BooleanSupplier reserved) {
+    List<SegmentEntry> unused = firstToGo(entries, now, SegmentPlacer::mayGo);
+    long room = memory.device().free();
+    for (SegmentEntry entry : unused) {
+      Resident resident = entry.resident();
+      room += resident == null ? 0 : resident.plan().deviceBytes();
+    }
+    if (room < bytes) {
+      return false;
+    }
+    for (SegmentEntry entry : unused) {
+      Resident resident = entry.resident();
+      if (resident != null && resident.retireUnused()) {
+        evict.accept(entry, resident);
+        if (reserved.getAsBoolean()) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  private static boolean mayGo(SegmentEntry entry) {
+    Resident resident = entry.resident();
+    return resident != null && resident.inUse() == false && entry.kept() == false;
   }
 }

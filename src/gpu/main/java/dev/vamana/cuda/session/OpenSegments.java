@@ -113,6 +113,17 @@ public final class OpenSegments {
     return place;
   }
 
+  /** Uploads an evicted segment again that its own format has searched meanwhile. */
+  public void missed(SegmentView view) {
+    keeper.with(
+        entered -> {
+          ResidentSegment place = acquire(entered, view);
+          if (place != null) {
+            place.release();
+          }
+        });
+  }
+
   /**
    * Opens all segments in a new session.
    *
