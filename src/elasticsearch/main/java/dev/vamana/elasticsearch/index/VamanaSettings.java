@@ -38,7 +38,7 @@ public final class VamanaSettings {
 
   /**
    * Whether the node's GPU searches the index's segments in stock HNSW formats. It changes no file:
-   * without the setting or the plugin the index answers as before.
+   * without the setting the index answers as before.
    */
   public static final Setting<Boolean> ACCELERATE =
       Setting.boolSetting("index.vamana.accelerate", false, Property.IndexScope);
