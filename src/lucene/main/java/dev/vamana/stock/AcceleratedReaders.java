@@ -41,7 +41,7 @@ public final class AcceleratedReaders {
    * @param reader closed when the result is closed; install the executor before it is opened
    */
   public static DirectoryReader wrap(DirectoryReader reader) throws IOException {
-    return new Accelerated(reader, new StockSegments(field -> true));
+    return new Accelerated(reader, new StockSegments());
   }
 
   private static final class Accelerated extends FilterDirectoryReader {

@@ -10,7 +10,6 @@ import java.io.UncheckedIOException;
 import java.util.HashMap;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
-import java.util.function.Predicate;
 import org.apache.lucene.index.CodecReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.FilterCodecReader;
@@ -28,22 +27,14 @@ import org.apache.lucene.search.KnnCollector;
  */
 public final class StockSegments {
 
-  private final Predicate<String> accelerates;
   private final Map<IndexReader.CacheKey, Map<String, SegmentView>> open =
       new ConcurrentHashMap<>();
 
-  /**
-   * Makes an instance for one index.
-   *
-   * @param accelerates whether a field may be searched by an executor, by its name
-   */
-  public StockSegments(Predicate<String> accelerates) {
-    this.accelerates = accelerates;
-  }
-
-  /** Tells the executor of a segment, unless this has happened. */
+  /** Tells the executor of a segment, unless there is none or this has happened. */
   public void opened(LeafReader reader) {
-    views(reader);
+    if (ExecutorRegistry.current() != null) {
+      views(reader);
+    }
   }
 
   /** Returns the view of a field; null if only its own format searches it. */
@@ -116,7 +107,7 @@ public final class StockSegments {
     if (FilterLeafReader.unwrap(reader) instanceof CodecReader codec
         && FilterCodecReader.unwrap(codec) instanceof SegmentReader segment) {
       for (FieldInfo info : segment.getFieldInfos()) {
-        if (info.hasVectorValues() && accelerates.test(info.name)) {
+        if (info.hasVectorValues()) {
           try {
             SegmentView view =
                 StockField.open(

@@ -147,9 +147,10 @@ public class AcceleratedReadersTests extends LuceneTestCase {
         ExecutorRegistry.Installation installation = install(executor)) {
       boolean sparse = random().nextBoolean();
       try (IndexWriter writer = writer(directory, plain())) {
-        add(writer, 0, 600, sparse);
-        add(writer, 600, 1000, sparse);
-        writer.deleteDocuments(new Term("id", "7"), new Term("id", "701"));
+        // so many that a walk is faster than a scan, which executors leave to the format
+        add(writer, 0, 4_000, sparse);
+        add(writer, 4_000, 4_300, sparse);
+        writer.deleteDocuments(new Term("id", "7"), new Term("id", "4001"));
         writer.commit();
       }
       try (DirectoryReader stock = DirectoryReader.open(directory);
@@ -172,7 +173,7 @@ public class AcceleratedReadersTests extends LuceneTestCase {
     try (Directory directory = newDirectory();
         ExecutorRegistry.Installation installation = install(executor)) {
       try (IndexWriter writer = writer(directory, quantized())) {
-        add(writer, 0, 500, false);
+        add(writer, 0, 4_000, false);
       }
       try (DirectoryReader reader = AcceleratedReaders.wrap(DirectoryReader.open(directory))) {
         FloatVectorValues values = getOnlyLeafReader(reader).getFloatVectorValues(FIELD);
@@ -264,7 +265,7 @@ public class AcceleratedReadersTests extends LuceneTestCase {
     try (Directory directory = newDirectory();
         ExecutorRegistry.Installation installation = install(executor)) {
       try (IndexWriter writer = writer(directory, plain())) {
-        for (int id = 0; id < 300; id++) {
+        for (int id = 0; id < 4_000; id++) {
           byte[] vector = new byte[DIMENSION];
           random().nextBytes(vector);
           Document document = new Document();
@@ -280,7 +281,7 @@ public class AcceleratedReadersTests extends LuceneTestCase {
         assertSameHits(search(stock, wanted), search(reader, wanted), 0);
         assertFalse(executor.asked.isEmpty());
         SegmentView view = SegmentViews.of(getOnlyLeafReader(reader), FIELD);
-        assertEquals(300L * DIMENSION, view.vectorsRegion().length());
+        assertEquals(4_000L * DIMENSION, view.vectorsRegion().length());
       }
     }
   }

@@ -24,7 +24,7 @@ final class AcceleratedEngine extends InternalEngine {
 
   /** Wraps the readers of one shard. Thread-safe. */
   static final class Readers {
-    private final StockSegments segments = new StockSegments(field -> true);
+    private final StockSegments segments = new StockSegments();
     private volatile AcceleratedReader last;
 
     /** Wraps a reader; most searches share the last one. */

@@ -16,8 +16,8 @@ import java.util.concurrent.atomic.AtomicInteger;
 /**
  * The shipped kernels on the CPU, each thread of a launch as a fiber of its own
  * (native-kernels/host/simt), with which a {@link dev.vamana.cuda.driver.SimulatedDriver} works
- * without a device. Blocks run one after the other; or those of kernels that search make progress
- * side by side in a random order, and a race between accesses of shared memory fails the launch.
+ * without a device. Blocks run one after the other; or blocks of search kernels make progress side
+ * by side in a random order, and a race between accesses of shared memory fails the launch.
  */
 public final class SimtKernels implements SimulatedKernels {
 

@@ -72,7 +72,7 @@ record ResultTable(List<String> header, List<List<String>> rows) {
     return List.of(
         format(
             "k 10, num_candidates %d, one shard, one segment, both indices warm and asked in turn;"
-                + " latencies are those that one client sees over HTTP; clients and node share %d"
+                + " a latency is the time that one client waits over HTTP; clients and node share %d"
                 + " core%s.",
             Figures.NUM_CANDIDATES, cores, cores == 1 ? "" : "s"),
         "The node is assembled from Maven Central, which lacks Elasticsearch's native distance"

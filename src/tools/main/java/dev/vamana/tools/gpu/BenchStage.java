@@ -17,7 +17,7 @@ final class BenchStage implements Stage {
 
   static final String LISTS = "vamana-ivf";
 
-  /** What is searched. */
+  /** The kind of index that is searched. */
   enum Kind {
     /** Our graph. */
     GRAPH("vamana-gpu"),

@@ -10,7 +10,7 @@ import java.nio.file.Path;
 import java.util.Map;
 
 /**
- * What a measured node is made of.
+ * The folders and jars of a measured node.
  *
  * @param folder folder for the node, accessible to every user
  * @param data name of its subfolder that keeps the indices for further runs
