@@ -3,6 +3,7 @@ package dev.vamana.codec;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.LabelGraphs;
 import java.util.Objects;
 
 /**
@@ -22,6 +23,8 @@ import java.util.Objects;
  * @param type what segments are searched with; with {@link IndexType#IVF}, {@code graphThreshold}
  *     says which segments get lists, and the other parameters above have no effect
  * @param codes codes of inverted lists
+ * @param filterField field with doc values whose values get graphs of their own when segments are
+ *     merged, so that searches with a filter by this field are fast; null for none
  */
 public record VamanaParameters(
     int maxDegree,
@@ -31,7 +34,8 @@ public record VamanaParameters(
     int graphThreshold,
     int quantizationThreshold,
     IndexType type,
-    CodeKind codes) {
+    CodeKind codes,
+    String filterField) {
 
   public static final int DEFAULT_MAX_DEGREE = 64;
   public static final int DEFAULT_BEAM_WIDTH = 128;
@@ -99,7 +103,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         IndexType.GRAPH,
-        CodeKind.DEFAULT);
+        CodeKind.DEFAULT,
+        null);
   }
 
   /** Returns these parameters with another type and kind of codes. */
@@ -112,7 +117,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         newType,
-        newCodes);
+        newCodes,
+        filterField);
   }
 
   /** Returns these parameters with another max degree, beam width and alpha. */
@@ -125,7 +131,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
   }
 
   /** Returns these parameters with another number of subspaces. */
@@ -138,7 +145,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
   }
 
   /** Returns these parameters with other thresholds. */
@@ -151,7 +159,22 @@ public record VamanaParameters(
         newGraphThreshold,
         newQuantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
+  }
+
+  /** Returns these parameters with another filter field, or null for none. */
+  public VamanaParameters withFilterField(String newFilterField) {
+    return new VamanaParameters(
+        maxDegree,
+        beamWidth,
+        alpha,
+        subspaces,
+        graphThreshold,
+        quantizationThreshold,
+        type,
+        codes,
+        newFilterField);
   }
 
   /**
@@ -168,9 +191,23 @@ public record VamanaParameters(
     return Math.max(MIN_AUTO_GRAPH, Math.min(MAX_AUTO_GRAPH, SCANNED_COMPONENTS / dimension));
   }
 
+  /** Returns what a segment's attribute says of these parameters. */
+  String attribute(boolean merge) {
+    return type.settingName() + (merge && filterField != null ? " " + filterField : "");
+  }
+
   /** Parameters of the graph that a merge builds. */
   BuildParameters build() {
     return new BuildParameters(maxDegree, beamWidth, alpha, SEED);
+  }
+
+  /**
+   * Parameters of the graphs over the vectors of one value each. With a larger alpha, the few
+   * neighbours of a row would all be of its own cluster.
+   */
+  BuildParameters buildOfValue() {
+    return new BuildParameters(
+        LabelGraphs.DEGREE, DEFAULT_BEAM_WIDTH, BuildParameters.MIN_ALPHA, SEED);
   }
 
   /**

@@ -117,6 +117,11 @@ public interface SegmentView {
     return null;
   }
 
+  /** Returns the graphs of the values of a filter field, or null without. */
+  default LabelGraphs labels() {
+    return null;
+  }
+
   /**
    * Returns the raw vectors by ordinal, for use by the calling thread only.
    *
