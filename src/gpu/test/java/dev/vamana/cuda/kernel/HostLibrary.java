@@ -81,7 +81,7 @@ public interface HostLibrary extends Library {
 
   int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension);
 
-  long vamana_select_scratch_bytes(int kind, int rows, int partitions, int k);
+  long vamana_select_scratch_bytes(int rows, int partitions, int k);
 
   long vamana_scratch_bytes(int policy, Pointer walk);
 

@@ -161,7 +161,7 @@ public class ResourcesTests {
 
   @Test
   public void hostFetchKeepsToRegisters() throws IOException {
-    Set<String> expected = Set.of(FetchKernels.BEGIN, FetchKernels.STEP, FetchKernels.RERANK);
+    Set<String> expected = Set.of(FetchKernels.BEGIN, FetchKernels.STEP);
     Set<String> actual = new TreeSet<>();
     for (Line line : report()) {
       if (line.module().equals("host_fetch")) {
@@ -228,6 +228,6 @@ public class ResourcesTests {
         line.assertInRegisters();
       }
     }
-    assertEquals(17, actual.size());
+    assertEquals(14, actual.size());
   }
 }

@@ -10,29 +10,18 @@ public class SelectMethodTests extends LuceneTestCase {
     for (int round = 0; round < 2_000; round++) {
       int rows = 1 << random().nextInt(14);
       int n = 1 + random().nextInt(1 << random().nextInt(22));
-      int k = 1 + random().nextInt(1 << random().nextInt(18));
+      int k = 1 + random().nextInt(1 << random().nextInt(15));
       SelectMethod method = SelectMethod.of(rows, n, k);
-      assertTrue(method.accepts(n, k));
+      assertTrue(method.accepts(k));
       assertTrue(method.partitions() >= 1);
-      assertEquals(
-          method.family() == SelectMethod.Family.BITS, SelectMethod.LISTS.contains(method.size()));
+      assertTrue(method.equals(SelectMethod.RADIX) || SelectMethod.LISTS.contains(method.size()));
     }
   }
 
-  public void testRoomForCandidates() {
+  public void testRoomForPartitions() {
     HostLibrary library = HostLibrary.load();
-    for (int round = 0; round < 1_000; round++) {
-      int n = SelectMethod.SAMPLE + random().nextInt(2_000_000);
-      int k = 1 + random().nextInt(n - 1);
-      Selection.Bounds bounds = Selection.Bounds.of(n, k);
-      assertTrue(bounds.capacity() > 0 && bounds.capacity() <= n);
-      assertTrue(bounds.margin() > 0 && bounds.margin() < 200);
-      assertEquals(
-          library.vamana_select_scratch_bytes(1, 0, bounds.capacity(), 0),
-          Selection.sampleRowBytes(bounds.capacity()));
-      int few = 1 + k % SelectMethod.MAX_SHORT_K;
-      assertEquals(
-          library.vamana_select_scratch_bytes(0, 3, 7, few), Selection.joinedBytes(3, 7, few));
+    for (int k : new int[] {1, 100, SelectMethod.MAX_SHORT_K}) {
+      assertEquals(library.vamana_select_scratch_bytes(3, 7, k), Selection.joinedBytes(3, 7, k));
     }
   }
 }
