@@ -99,8 +99,9 @@ public final class Suite {
       stages.put("lists-" + set, new BenchStage(set, BenchStage.Kind.LISTS));
       stages.put("stock-" + set, new BenchStage(set, BenchStage.Kind.STOCK));
       stages.put("lucene-" + set, new LuceneStage(set));
-      stages.put("devices-" + set, new DevicesStage(set, false));
-      stages.put("list-devices-" + set, new DevicesStage(set, true));
+      stages.put("devices-" + set, new DevicesStage(set, BenchStage.Kind.GRAPH));
+      stages.put("list-devices-" + set, new DevicesStage(set, BenchStage.Kind.LISTS));
+      stages.put("stock-devices-" + set, new DevicesStage(set, BenchStage.Kind.STOCK));
       stages.put("song-" + set, new SongStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));
