@@ -91,6 +91,7 @@ public final class Suite {
     Map<String, Stage> stages = new TreeMap<>();
     for (String set : SuiteSet.NAMES.keySet()) {
       stages.put("cells-" + set, new NodeStage(set, NodeStage.Kinds.CELLS));
+      stages.put("stock-cells-" + set, new NodeStage(set, NodeStage.Kinds.STOCK_CELLS));
       stages.put("node-batch-" + set, new NodeStage(set, NodeStage.Kinds.BATCH));
       stages.put("node-drivers-" + set, new NodeStage(set, NodeStage.Kinds.DRIVERS));
       stages.put("node-nrt-" + set, new NodeStage(set, NodeStage.Kinds.NRT));
