@@ -122,6 +122,9 @@ final class BenchStage implements Stage {
     run.time(lane.walk(32), 1_000, 1, Math.min(WARM_UP_SECONDS, WARM_UP_SHARE * seconds));
     lane.check();
     BeamSweep sweep = BeamSweep.run(run, set.vectors(), lane);
+    context.say(
+        "%s %s %s: recalls by beam %s",
+        set.subject().set(), lane.method(), lane.name(), sweep.recalls());
     for (int beam : sweep.beams()) {
       double recall = sweep.recalls().get(beam);
       for (int batch : context.options().batches()) {
