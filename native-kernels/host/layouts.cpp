@@ -137,13 +137,6 @@ VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimens
   return static_cast<int>(bytes);
 }
 
-// Bytes of scratch: counters and parts of select_bits_* (0), a row of Sample Select with room for
-// partitions pairs (1).
-VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partitions, int k) {
-  return static_cast<int64_t>(kind == 0 ? select::partition_scratch_bytes(rows, partitions, k)
-                                        : select::sample_row_bytes(partitions));
-}
-
 VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves,
                                                 uint32_t codes) {
   return list_layout(*search, waves != 0, codes).bytes;

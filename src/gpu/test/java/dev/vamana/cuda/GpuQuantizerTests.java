@@ -28,11 +28,9 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
@@ -203,48 +201,6 @@ public class GpuQuantizerTests extends GpuTestCase {
       drivers.get(0).fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
       assertArrayEquals(expected, writeLists(rows, new BuildStatistics()));
       assertEquals(1, counter(executor, "training_on_cpu", "failed"));
-    }
-  }
-
-  /** A merge that is cancelled while the device assigns vectors stops. */
-  public void testAssignmentStops() throws IOException {
-    float[][] rows = rows();
-    try (GpuExecutor executor = open(driver(), new QuietListener())) {
-      PqEngine engine = executor.quantizer();
-      AtomicInteger checks = new AtomicInteger();
-      AbortCheck abort =
-          () -> {
-            if (checks.incrementAndGet() > 5) {
-              throw new IOException("stop");
-            }
-          };
-      try (PqEngine.Assigner assigner =
-          engine.assigner(Arrays.copyOf(rows, 20), SIZE, Workers.callingThread(), abort)) {
-        IOException e =
-            expectThrows(
-                IOException.class,
-                () -> assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
-        assertEquals("stop", e.getMessage());
-      }
-      assertEquals(0, counter(executor, "training_on_cpu", "failed"));
-    }
-  }
-
-  public void testWhatIsSmallIsTheCpus() throws IOException {
-    SimulatedDriver driver = driver();
-    try (GpuExecutor executor = open(driver, new QuietListener())) {
-      TrainingSample sample = TrainingSample.of(2, new float[][] {{1, 2}, {3, 4}});
-      SubspaceLayout layout = new SubspaceLayout(2, 1);
-      PqTrainer.Options options = PqTrainer.Options.defaults(1);
-      PqEngine engine = executor.quantizer();
-      Workers workers = Workers.callingThread();
-      assertNull(engine.train(sample, layout, options, workers, AbortCheck.NEVER));
-      Codebook codebook =
-          PqTrainer.train(
-              engine, sample, layout, CodebookId.random(), options, workers, AbortCheck.NEVER);
-      assertNull(engine.encoder(codebook, 1_000, workers, AbortCheck.NEVER));
-      assertEquals(3, counter(executor, "training_on_cpu", "too_small"));
-      assertEquals(0, counter(executor, "training", "codebooks"));
     }
   }
 
