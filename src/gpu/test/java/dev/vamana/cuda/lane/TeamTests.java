@@ -1,10 +1,6 @@
 package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.FewThreads;
-import dev.vamana.work.Threads;
-import java.util.ArrayList;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
@@ -45,31 +41,6 @@ public class TeamTests extends LuceneTestCase {
         int count = 1 + random().nextInt(3_000);
         packAll(team, count, 1 + random().nextInt(200));
       }
-    } finally {
-      team.stop();
-    }
-  }
-
-  public void testSeveralCallersAtOnce() throws Exception {
-    Team team = new Team("team", 2);
-    try {
-      List<Thread> callers = new ArrayList<>();
-      AtomicInteger ended = new AtomicInteger();
-      for (int caller = 0; caller < 3; caller++) {
-        int count = 1 + random().nextInt(2_000);
-        callers.add(
-            new Thread(
-                () -> {
-                  for (int round = 0; round < 100; round++) {
-                    beginInARow(team);
-                    packAll(team, count, 100);
-                  }
-                  ended.incrementAndGet();
-                }));
-      }
-      callers.forEach(Thread::start);
-      Threads.join(callers);
-      assertEquals(callers.size(), ended.get());
     } finally {
       team.stop();
     }
