@@ -110,13 +110,20 @@ public class GpuSuiteTests extends LuceneTestCase {
     Path home = createTempDir();
     run(
         home,
-        new DevicesStage("clustered", true),
+        new DevicesStage("clustered", BenchStage.Kind.LISTS),
         VamanaParameters.DEFAULT,
         "--devices=2",
         "--batches=8",
-        "--limit=2000");
+        "--seconds=0.05",
+        "--limit=1000");
     List<Map<String, String>> rows = rows(home, Sheet.GPU);
-    assertEquals(List.of("vamana-ivf on 1 devices", "vamana-ivf on 2 devices"), methods(rows));
+    assertEquals(
+        List.of(
+            "vamana-ivf 8 segments on 1 devices",
+            "vamana-ivf 8 segments on 2 devices",
+            "vamana-ivf 1 segments on 1 devices",
+            "vamana-ivf 1 segments on 2 devices"),
+        methods(rows));
     assertRecall(0.9, rows);
   }
 
