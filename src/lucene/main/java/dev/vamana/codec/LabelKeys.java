@@ -131,6 +131,6 @@ final class LabelKeys {
 
   private static int key(long value) {
     // the complement, since 0 is the key of documents without a value
-    return (int) ((~value ^ ~value >>> 32) * 0x9E3779B97F4A7C15L >>> 32);
+    return (int) (((~value ^ (~value >>> 32)) * 0x9E3779B97F4A7C15L) >>> 32);
   }
 }

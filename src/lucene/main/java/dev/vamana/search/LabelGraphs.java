@@ -137,7 +137,7 @@ public final class LabelGraphs {
       for (int word = 0; masks[graph] != NONE && word < labels.length; word += Long.SIZE) {
         long bits = 0;
         for (int i = Math.min(labels.length, word + Long.SIZE) - 1; i >= word; i--) {
-          bits = bits << 1 | (labels[i] == graph ? 1 : 0);
+          bits = (bits << 1) | (labels[i] == graph ? 1 : 0);
         }
         out.writeLong(bits);
       }
@@ -183,7 +183,7 @@ public final class LabelGraphs {
     }
     Finder finder = new Finder(beam, most, SearchPlan.scanCost(segment));
     boolean found =
-        segment.isDense() && docs instanceof FixedBitSet ordinals
+        (segment.isDense() && docs instanceof FixedBitSet ordinals)
             ? finder.words(ordinals.getBits())
             : finder.documents(new BitSetIterator((BitSet) docs, 0), segment.vectors());
     Plan plan = found ? finder.plan() : null;
