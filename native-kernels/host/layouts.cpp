@@ -130,11 +130,6 @@ VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimens
   return static_cast<int>(kernel == 0 ? begin_shared_bytes(dimension) : step_shared_bytes(capacity));
 }
 
-// Bytes of scratch of select_bits_*: counters and parts.
-VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int rows, int partitions, int k) {
-  return static_cast<int64_t>(select::partition_scratch_bytes(rows, partitions, k));
-}
-
 VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves,
                                                 uint32_t codes) {
   return list_layout(*search, waves != 0, codes).bytes;

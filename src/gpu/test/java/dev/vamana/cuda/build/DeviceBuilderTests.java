@@ -371,47 +371,4 @@ public class DeviceBuilderTests extends LuceneTestCase {
       }
     }
   }
-
-  public void testFailuresFreeAllMemory() throws IOException {
-    List<float[]> vectors = GraphChecks.clustered(random(), 700, 8, 9);
-    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, parameters(8, 2));
-    try (Builder builder = new Builder()) {
-      for (FaultyDriver.Operation operation :
-          Arrays.asList(
-              FaultyDriver.Operation.ALLOCATE,
-              FaultyDriver.Operation.ALLOCATE_PINNED,
-              FaultyDriver.Operation.COPY,
-              FaultyDriver.Operation.LAUNCH,
-              FaultyDriver.Operation.KERNEL,
-              FaultyDriver.Operation.STREAM)) {
-        builder.driver.fail(operation, 1, GpuException.Kind.FAILED);
-        expectThrows(GpuException.class, () -> builder.build(task));
-        assertEquals(operation.name(), 0, builder.used.get());
-        assertEquals(0, builder.lost.get());
-      }
-      builder.limit = 1 << 16;
-      GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
-      assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
-      builder.limit = Long.MAX_VALUE;
-      assertWellFormed(builder, task);
-    }
-  }
-
-  public void testBatchesGrow() throws IOException {
-    GraphTask task =
-        GraphChecks.task(
-            GraphChecks.floats(GraphChecks.clustered(random(), 100_000, 1, 2)),
-            EUCLIDEAN,
-            parameters(8, 2));
-    BuildPlan plan = BuildPlan.of(task);
-    int present = 1;
-    int rounds = 0;
-    while (present < task.size()) {
-      int batch = plan.batch(present, task.size() - present);
-      assertTrue(batch >= 1 && batch <= present && batch <= plan.mostNodes());
-      present += batch;
-      rounds++;
-    }
-    assertTrue(rounds + " rounds", rounds < 100);
-  }
 }

@@ -97,14 +97,6 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
         new BuildStatistics().snapshot());
   }
 
-  /** Statistics of a node without a GPU. */
-  static FullStatistics withoutGpu() {
-    return new FullStatistics(
-        GpuStats.without("auto", GpuStats.State.UNAVAILABLE, "no driver"),
-        List.of(),
-        new BuildStatistics().snapshot());
-  }
-
   static DeviceStats device(int ordinal) {
     return new DeviceStats(
         new GpuStatistics(
