@@ -115,7 +115,7 @@ public class LaneTests extends LuceneTestCase {
     private final Consumer<List<Request>> work;
 
     TestLane(CudaDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
-      super("test-lane", driver, onLost, new SpareProcessors(() -> {}));
+      super("test-lane", driver, onLost, new SpareProcessors());
       this.work = work;
     }
 

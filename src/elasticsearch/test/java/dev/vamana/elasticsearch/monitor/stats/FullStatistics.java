@@ -70,7 +70,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
           Map.entry("now", List.of("staging_bytes", "staging_limit_bytes")),
           Map.entry("training", List.of("codebooks", "codebook_nanos")),
           Map.entry("training_on_cpu", List.of("too_small", "failed")),
-          Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
+          Map.entry("graphs", List.of("graphs", "nanos")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
 
   private static long number() {
