@@ -16,6 +16,7 @@ public class OperatorPagesTests extends LuceneTestCase {
   private static final Path STATISTICS = Path.of("docs/operators/statistics.md");
   private static final Path TROUBLESHOOTING = Path.of("docs/operators/troubleshooting.md");
   private static final Path EXAMPLES = Path.of("docs/operators/examples.md");
+
   @BeforeClass
   public static void readyServerClasses() {
     ServerClasses.ready();
