@@ -169,14 +169,6 @@ public class ConvertTests extends KernelTestCase {
     }
   }
 
-  private static float[] floats(int count, Rows.Source source) {
-    float[] floats = new float[count];
-    for (int i = 0; i < count; i++) {
-      floats[i] = source.next();
-    }
-    return floats;
-  }
-
   public void testBytesOfRowsWithoutLengthAndOfNoNumbers() {
     try (Arena arena = Arena.ofConfined()) {
       Rows rows = new Rows(arena.allocate(48, 16), 3, 4, 16).fill(() -> 0);
