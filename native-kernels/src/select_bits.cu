@@ -13,7 +13,6 @@ using namespace vamana::select;
     select_bits<per_thread, threads, reads>(p, reinterpret_cast<Pair*>(vamana::block_memory()));            \
   }
 
-SELECT_BITS(512, 256, 2, 4, 4)
 SELECT_BITS(1024, 256, 4, 4, 4)
 SELECT_BITS(2048, 256, 8, 4, 4)
 SELECT_BITS(4096, 512, 8, 4, 2)

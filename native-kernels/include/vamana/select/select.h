@@ -22,14 +22,10 @@ struct Select {
   uint32_t stride;      // a multiple of 4
   uint32_t k;           // at least 1
   uint32_t partitions;  // blocks that share a row
-  uint32_t margin;      // select_sample_*: places of the sample that the wanted rank may be off
-  uint32_t capacity;    // select_sample_*: pairs a row has room for in scratch
-  uint32_t run;         // select_sort_merge: pairs of a sorted run so far
-  uint32_t array;       // select_sort_merge: which array of scratch is read, 0 or 1
   uint32_t reserved;
 };
 
-static_assert(sizeof(Select) == 72, "Select");
+static_assert(sizeof(Select) == 56, "Select");
 
 constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
 constexpr uint32_t kMaxShortK = 2048;    // of select_bits_*

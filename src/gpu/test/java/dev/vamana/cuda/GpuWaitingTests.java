@@ -244,32 +244,6 @@ public class GpuWaitingTests extends GpuTestCase {
     assertEquals(all, executor.statistics().counter("batches", "items"));
   }
 
-  /** Many calls start beside launches in flight, however few their items are. */
-  public void testManyCallsDoNotWaitForALaunchToEnd() throws Exception {
-    List<Future<List<WorkResult>>> futures = new ArrayList<>();
-    for (int launches = 1; launches <= BatchOptions.EAGER; launches++) {
-      List<WorkItem> items = items(1, () -> false);
-      futures.add(pool.submit(() -> executor.search(items)));
-      long running = launches;
-      await(() -> executor.statistics().counter("now", "launches_in_flight") == running);
-    }
-    blocked.awaitStart();
-    int calls = 6;
-    assertTrue(calls < BatchOptions.OVERLAP);
-    for (int i = 0; i < calls; i++) {
-      List<WorkItem> more = items(1, () -> false);
-      futures.add(pool.submit(() -> executor.search(more)));
-    }
-    await(
-        () -> executor.statistics().counter("now", "launches_in_flight") == BatchOptions.EAGER + 1);
-    blocked.letGo();
-    for (Future<List<WorkResult>> future : futures) {
-      future.get(2, TimeUnit.MINUTES);
-    }
-    assertEquals(BatchOptions.EAGER + 1, executor.statistics().counter("batches", "launches"));
-    assertEquals(BatchOptions.EAGER + calls, executor.statistics().counter("batches", "items"));
-  }
-
   /**
    * Who was answered just now can still join what queued while the device was busy. That is so only
    * if he comes within the time that the device waits, so a machine that was too slow for that is

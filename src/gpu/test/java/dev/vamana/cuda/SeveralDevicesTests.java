@@ -8,6 +8,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.Closeable;
@@ -41,17 +42,7 @@ public class SeveralDevicesTests extends GpuTestCase {
     for (int i = 0; i < count; i++) {
       SegmentView view = views.get(i % views.size());
       WalkParameters walk = new WalkParameters(K + i % 4, how, 1 + i % 3, -1);
-      items.add(
-          new WorkItem(
-              view,
-              index.vector(),
-              K,
-              walk,
-              null,
-              view.size(),
-              Long.MAX_VALUE,
-              () -> false,
-              new int[0]));
+      items.add(Walks.item(view, index.vector(), K, walk));
     }
     return items;
   }

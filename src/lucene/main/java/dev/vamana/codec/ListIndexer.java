@@ -4,7 +4,9 @@ import dev.vamana.ivf.Centroids;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.ivf.ListBuilder;
 import dev.vamana.ivf.ListShape;
+import dev.vamana.pq.PqEngine;
 import dev.vamana.search.ExecutorRegistry;
+import dev.vamana.vectors.Medoid;
 import dev.vamana.work.AbortCheck;
 import java.io.IOException;
 import java.util.List;
@@ -74,6 +76,28 @@ final class ListIndexer {
     }
   }
 
+  /** Writes one list of all vectors, in whose order they lie, with codes of one bit. */
+  ListMetadata writeOne(IndexOutput out) throws IOException {
+    float[] mean =
+        Medoid.mean(vectors.copy(), info.getVectorSimilarityFunction(), building.workers(), abort);
+    long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
+    ListBuilder.Written written =
+        builder(CodeKind.RABITQ1, Centroids.ofAll(mean, SEED), PqEngine.NONE).write(out, List.of());
+    return new ListMetadata(
+        written.shape(), written.facts(), offset, out.getFilePointer() - offset);
+  }
+
+  private ListBuilder builder(CodeKind codes, Centroids centroids, PqEngine engine) {
+    return new ListBuilder(
+        vectors,
+        info.getVectorSimilarityFunction(),
+        codes,
+        centroids,
+        engine,
+        building.workers(),
+        abort);
+  }
+
   private ListMetadata build(IndexOutput out, MergeSources sources) throws IOException {
     long start = System.nanoTime();
     int size = vectors.size();
@@ -94,14 +118,7 @@ final class ListIndexer {
         sources.listsOf(centroids.id(), building.parameters().codes());
     long offset = out.alignFilePointer(VamanaVectorsFormat.ALIGNMENT);
     ListBuilder.Written written =
-        new ListBuilder(
-                vectors,
-                info.getVectorSimilarityFunction(),
-                building.parameters().codes(),
-                centroids,
-                ExecutorRegistry.quantizer(),
-                building.workers(),
-                abort)
+        builder(building.parameters().codes(), centroids, ExecutorRegistry.quantizer())
             .write(out, copies);
     long nanos = System.nanoTime() - start;
     int encoded = size - written.copied();

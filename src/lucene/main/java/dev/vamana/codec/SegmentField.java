@@ -114,7 +114,7 @@ final class SegmentField implements SegmentView {
     this.checks =
         new FileChecks(
             checks.vectors(),
-            graphRegion == null && lists == null ? null : checks.graph(),
+            graphRegion == null && hasLists() == false ? null : checks.graph(),
             codesRegion == null ? null : checks.codes());
     checkSize();
   }
@@ -216,12 +216,17 @@ final class SegmentField implements SegmentView {
 
   @Override
   public boolean hasLists() {
-    return lists != null;
+    return lists() != null;
   }
 
   @Override
   public InvertedLists lists() {
-    return lists;
+    return lists != null && lists.shape().lists() > 1 ? lists : null;
+  }
+
+  @Override
+  public InvertedLists scanCodes() {
+    return lists != null && lists.shape().lists() == 1 ? lists : null;
   }
 
   @Override

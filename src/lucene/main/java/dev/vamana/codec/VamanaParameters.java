@@ -3,6 +3,7 @@ package dev.vamana.codec;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.vectors.ScalarCodes;
 import java.util.Objects;
 
 /**
@@ -15,8 +16,8 @@ import java.util.Objects;
  * @param alpha relaxation of robust prune, 1.0 to 2.0
  * @param subspaces PQ subspaces (m), which is the length of a code in bytes, 1 to 256 and at most
  *     the field's dimension; or {@link #AUTO_SUBSPACES} for {@link SubspaceLayout#defaultSubspaces}
- * @param graphThreshold segments with fewer vectors get no graph and are searched exactly; at least
- *     0, or {@link #AUTO_GRAPH_THRESHOLD} for a number that depends on the dimension, see {@link
+ * @param graphThreshold segments with fewer vectors get no graph and are scanned; at least 0, or
+ *     {@link #AUTO_GRAPH_THRESHOLD} for a number that depends on the dimension, see {@link
  *     #graphThreshold(int)}
  * @param quantizationThreshold segments with fewer vectors get no codes; at least 0
  * @param type what segments are searched with; with {@link IndexType#IVF}, {@code graphThreshold}
@@ -51,10 +52,13 @@ public record VamanaParameters(
           DEFAULT_GRAPH_THRESHOLD,
           DEFAULT_QUANTIZATION_THRESHOLD);
 
-  // components that a thread scans in the time of a walk
+  // components that a thread scans in the time of a walk, by their codes
+  private static final int GRAPH_COMPONENTS = 3_145_728;
+  private static final int MAX_AUTO_GRAPH = 8_192;
+
+  // vectors whose exact scan takes as long as one by codes with what it needs beside
   private static final int SCANNED_COMPONENTS = 196_608;
-  private static final int MIN_AUTO_GRAPH = 256;
-  private static final int MAX_AUTO_GRAPH = 1_024;
+  private static final int MIN_SCANNED_CODES = 256;
 
   private static final long SEED = 42;
 
@@ -156,8 +160,9 @@ public record VamanaParameters(
 
   /**
    * Returns the number of vectors from which a segment gets a graph. Automatically it is about the
-   * number whose scan takes as long as a walk, which is less the longer the vectors are. The search
-   * of a segment with a graph may still be a scan. docs/internals/search.md has the rule.
+   * number whose scan takes as long as a walk, which is less the longer the vectors are, so that a
+   * refresh seldom waits for a graph. The search of a segment with a graph may still be a scan.
+   * docs/internals/search.md has the rule.
    *
    * @param dimension components of a vector, at least 1
    */
@@ -165,7 +170,19 @@ public record VamanaParameters(
     if (graphThreshold != AUTO_GRAPH_THRESHOLD) {
       return graphThreshold;
     }
-    return Math.max(MIN_AUTO_GRAPH, Math.min(MAX_AUTO_GRAPH, SCANNED_COMPONENTS / dimension));
+    return Math.min(MAX_AUTO_GRAPH, GRAPH_COMPONENTS / dimension);
+  }
+
+  /**
+   * Whether a segment below the graph threshold gets codes that make its scans faster. A segment of
+   * fewer or shorter vectors is scanned as fast without.
+   *
+   * @param dimension components of a vector, at least 1
+   * @param size vectors of the segment
+   */
+  boolean scansCodes(int dimension, int size) {
+    return dimension >= ScalarCodes.MIN_DIMENSION
+        && size >= Math.max(MIN_SCANNED_CODES, SCANNED_COMPONENTS / dimension);
   }
 
   /** Parameters of the graph that a merge builds. */

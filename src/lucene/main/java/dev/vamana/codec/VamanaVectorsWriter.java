@@ -138,17 +138,19 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
     VamanaParameters parameters = building.parameters();
     boolean lists = parameters.type() == IndexType.IVF;
     boolean large = size > 0 && size >= parameters.graphThreshold(info.getVectorDimension());
+    boolean scanned = large == false && parameters.scansCodes(info.getVectorDimension(), size);
     boolean withCodes = lists == false && size > 0 && size >= parameters.quantizationThreshold();
-    if (large || withCodes) {
+    if (large || scanned || withCodes) {
       FieldIndexer indexer = new FieldIndexer(info, rawReader(), building, abort, state.infoStream);
       MergeSources sources =
           mergeState == null
               ? MergeSources.NONE
               : MergeSources.of(
                   info, mergeState, indexer.vectors(), state.segmentInfo.maxDoc(), abort);
-      if (lists) {
-        metadata = writeLists(info, indexer.vectors(), sources, abort);
-      } else {
+      if (scanned || (large && lists)) {
+        metadata = writeLists(info, indexer.vectors(), scanned, sources, abort);
+      }
+      if (lists == false) {
         FieldMetadata.GraphMetadata graphMetadata = null;
         if (large) {
           BuildParameters build =
@@ -157,7 +159,7 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
         }
         FieldMetadata.QuantizationMetadata codesMetadata =
             withCodes ? indexer.writeCodes(quantization, sources) : null;
-        metadata = FieldMetadata.of(info, size, graphMetadata, null, codesMetadata);
+        metadata = FieldMetadata.of(info, size, graphMetadata, metadata.lists(), codesMetadata);
       }
     }
     meta.writeInt(info.number);
@@ -165,14 +167,14 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
   }
 
   private FieldMetadata writeLists(
-      FieldInfo info, KnnVectorValues vectors, MergeSources sources, AbortCheck abort)
+      FieldInfo info, KnnVectorValues vectors, boolean one, MergeSources sources, AbortCheck abort)
       throws IOException {
     if (RawComparison.neededFor(vectors.copy(), info.getVectorSimilarityFunction()) != null) {
       // bounds follow from scores, which are too coarse for such vectors
       return FieldMetadata.flat(info, vectors.size());
     }
-    ListMetadata written =
-        new ListIndexer(info, vectors, building, abort, state.infoStream).write(graph, sources);
+    ListIndexer indexer = new ListIndexer(info, vectors, building, abort, state.infoStream);
+    ListMetadata written = one ? indexer.writeOne(graph) : indexer.write(graph, sources);
     return FieldMetadata.of(info, vectors.size(), null, written, null);
   }
 

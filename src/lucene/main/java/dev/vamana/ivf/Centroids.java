@@ -51,11 +51,25 @@ public record Centroids(
       Workers workers,
       AbortCheck abort)
       throws IOException {
-    float[][] plain = new CentroidTrainer(sample, lists, engine, workers, abort).train();
+    return make(
+        new CentroidTrainer(sample, lists, engine, workers, abort).train(), seed, Float.NaN);
+  }
+
+  /**
+   * Makes the centroid of a single list. Its spread is 0, since no search chooses among lists.
+   *
+   * @param mean the mean of all vectors
+   * @param seed seed of the rotation
+   */
+  public static Centroids ofAll(float[] mean, long seed) {
+    return make(new float[][] {mean}, seed, 0);
+  }
+
+  private static Centroids make(float[][] plain, long seed, float spread) {
     long own = new SplittableRandom(seed).nextLong();
-    Rotation rotation = new Rotation(sample.dims(), own);
+    Rotation rotation = new Rotation(plain[0].length, own);
     float[][] rotated = rotate(plain, rotation);
-    return new Centroids(CentroidsId.random(), own, rotation, null, plain, rotated, Float.NaN);
+    return new Centroids(CentroidsId.random(), own, rotation, null, plain, rotated, spread);
   }
 
   private static float[][] rotate(float[][] plain, Rotation rotation) {

@@ -243,7 +243,9 @@ public final class ListQuery {
     int count = table.counts()[list];
     int places = ListShape.places(count);
     long start = lists.offset(table, list);
-    int end = (int) Math.min(count, (long) estimated + PIECE);
+    // each piece lowers the limit of the next, so the first one is small
+    int piece = Math.max(ListShape.BLOCK, Math.min(PIECE, estimated));
+    int end = (int) Math.min(count, (long) estimated + piece);
     for (int from = estimated; from < end; from += ListShape.BLOCK) {
       int entries = Math.min(heads.read(reader, start, places, from), count - from);
       if (products != null) {

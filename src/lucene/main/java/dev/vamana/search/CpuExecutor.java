@@ -209,13 +209,21 @@ public final class CpuExecutor implements SearchExecutor {
     return walked.ordinals().length < Math.min(item.k(), accepted(item));
   }
 
-  /** Scores all accepted vectors of the item's segment on the calling thread. */
+  /** Scores all accepted vectors that may be hits, on the calling thread. */
   public static WorkResult scan(WorkItem item) throws IOException {
     ExactDistances exact = ExactDistances.of(item.segment(), item.query());
     return collect(
         item,
         exact,
-        collector -> new ExactScan(exact.ranking(), collector).run(item.acceptedOrdinals()));
+        collector ->
+            ListSearch.scan(
+                item.segment(),
+                item.query(),
+                exact.ranking(),
+                collector,
+                beam(item),
+                item.acceptedOrdinals(),
+                accepted(item)));
   }
 
   /** Collects the hits of an item. */

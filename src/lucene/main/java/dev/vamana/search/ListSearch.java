@@ -38,6 +38,11 @@ final class ListSearch {
   // with fewer accepted vectors for each candidate, hits are in most lists
   private static final int MOST_LISTS = 16;
 
+  // accepted vectors for each candidate of a scan from which estimates save scores, and estimates
+  // that take as long as a score
+  private static final int MOST_SCORED = 8;
+  private static final int CODES_OF_A_SCORE = 16;
+
   private static final int MIN_PROBES = 4;
   private static final double WINDOW = 0.7;
   private static final double LATE_HITS = 0.01;
@@ -45,7 +50,6 @@ final class ListSearch {
   private static final double RATE = 0.04;
   private static final int UNRATED = 3;
 
-  private final SegmentView segment;
   private final InvertedLists lists;
   private final RandomVectorScorer scorer;
   private final KnnCollector collector;
@@ -74,18 +78,17 @@ final class ListSearch {
    * @param width least number of hits whose distances decide when the search ends, 1 or more
    */
   ListSearch(
-      SegmentView segment,
+      InvertedLists lists,
       QueryVector query,
       RandomVectorScorer scorer,
       KnnCollector collector,
       int width)
       throws IOException {
-    this.segment = segment;
-    this.lists = segment.lists();
+    this.lists = lists;
     this.scorer = scorer;
     this.collector = collector;
     this.query = query.floats() != null ? query.floats() : query.toFloats();
-    this.width = Math.min(width, segment.size());
+    this.width = Math.min(width, lists.shape().size());
     // a collector of all hits above a score has such a score before its first hit
     this.threshold = collector.minCompetitiveSimilarity() > Float.NEGATIVE_INFINITY;
     this.best = threshold || collector.k() >= this.width ? null : new LongHeap(this.width);
@@ -111,12 +114,39 @@ final class ListSearch {
         exact,
         collector ->
             new ListSearch(
-                    segment,
+                    segment.lists(),
                     item.query(),
                     exact.ranking(),
                     collector,
                     Math.max(item.k(), item.walk().beamWidth()))
                 .run(item.acceptedOrdinals(), item.acceptedCount()));
+  }
+
+  /**
+   * Scores the accepted vectors of a segment that may be hits. These are all of them, unless the
+   * segment has codes for scans and accepts so many that estimates pay.
+   *
+   * @param width least number of hits whose distances decide which vectors are scored
+   * @param accepted ordinals that may be collected, or null for all
+   * @param acceptedCount estimated number of accepted ordinals
+   */
+  static void scan(
+      SegmentView segment,
+      QueryVector query,
+      RandomVectorScorer scorer,
+      KnnCollector collector,
+      int width,
+      Bits accepted,
+      int acceptedCount)
+      throws IOException {
+    InvertedLists codes = segment.scanCodes();
+    if (codes == null
+        || acceptedCount < MOST_SCORED * (long) width
+        || acceptedCount < segment.size() / CODES_OF_A_SCORE) {
+      new ExactScan(scorer, collector).run(accepted);
+    } else {
+      new ListSearch(codes, query, scorer, collector, width).run(accepted, acceptedCount);
+    }
   }
 
   /**
@@ -126,7 +156,8 @@ final class ListSearch {
    * @param acceptedCount estimated number of accepted ordinals
    */
   void run(Bits accepted, int acceptedCount) throws IOException {
-    int count = accepted == null ? segment.size() : Math.min(acceptedCount, segment.size());
+    int size = lists.shape().size();
+    int count = accepted == null ? size : Math.min(acceptedCount, size);
     int all = lists.shape().lists();
     boolean few = isFew(all, count);
     // comparing centroids would cost as much, or most lists have a hit
@@ -244,7 +275,7 @@ final class ListSearch {
   }
 
   private void updateLimit() {
-    limit = lists.estimates().distance(leastUseful(), segment.dimension());
+    limit = lists.estimates().distance(leastUseful(), lists.shape().dimension());
   }
 
   /** Scores the accepted vectors of one list after the other, without estimates. */
@@ -273,7 +304,7 @@ final class ListSearch {
     private int[] members = new int[64];
 
     Accepted(Bits accepted) throws IOException {
-      int size = segment.size();
+      int size = lists.shape().size();
       int count = 0;
       DocIdSetIterator iterator = AcceptedOrdinals.iterator(accepted, size);
       int ordinal = iterator.nextDoc();

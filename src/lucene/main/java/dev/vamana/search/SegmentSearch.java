@@ -190,9 +190,10 @@ public final class SegmentSearch {
       scorer = segment.scorer(query);
     }
     if (segment.hasLists()) {
-      new ListSearch(segment, query, scorer, ordinals, beam).run(acceptedOrdinals, accepted);
+      new ListSearch(segment.lists(), query, scorer, ordinals, beam)
+          .run(acceptedOrdinals, accepted);
     } else if (scan) {
-      new ExactScan(scorer, ordinals).run(acceptedOrdinals);
+      ListSearch.scan(segment, query, scorer, ordinals, beam, acceptedOrdinals, accepted);
     } else {
       walkHere();
     }

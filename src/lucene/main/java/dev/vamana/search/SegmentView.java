@@ -118,6 +118,14 @@ public interface SegmentView {
   }
 
   /**
+   * Returns one list of all vectors, whose codes tell scans on the CPU which of them need no exact
+   * score; null without. Only segments that have neither a graph nor inverted lists have it.
+   */
+  default InvertedLists scanCodes() {
+    return null;
+  }
+
+  /**
    * Returns the raw vectors by ordinal, for use by the calling thread only.
    *
    * @throws org.apache.lucene.index.CorruptIndexException if a file is known to be damaged

@@ -50,13 +50,10 @@ public class ParametersTests extends LuceneTestCase {
 
   /** The threshold follows the cost of a scan: long vectors get a graph sooner. */
   public void testAutomaticGraphThreshold() {
-    assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(3));
-    assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(64));
-    assertEquals(1_024, VamanaParameters.DEFAULT.graphThreshold(128));
-    assertEquals(768, VamanaParameters.DEFAULT.graphThreshold(256));
-    assertEquals(512, VamanaParameters.DEFAULT.graphThreshold(384));
-    assertEquals(256, VamanaParameters.DEFAULT.graphThreshold(768));
-    assertEquals(256, VamanaParameters.DEFAULT.graphThreshold(4_096));
+    assertEquals(8_192, VamanaParameters.DEFAULT.graphThreshold(3));
+    assertEquals(8_192, VamanaParameters.DEFAULT.graphThreshold(384));
+    assertEquals(4_096, VamanaParameters.DEFAULT.graphThreshold(768));
+    assertEquals(768, VamanaParameters.DEFAULT.graphThreshold(4_096));
     for (int given : new int[] {0, 1, 4_096}) {
       assertEquals(given, VamanaParameters.DEFAULT.withThresholds(given, 0).graphThreshold(784));
     }

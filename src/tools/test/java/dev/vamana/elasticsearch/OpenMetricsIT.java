@@ -11,8 +11,6 @@ import java.math.BigDecimal;
 import java.net.http.HttpResponse;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
-import java.util.TreeSet;
 import org.junit.BeforeClass;
 import org.junit.ClassRule;
 import org.junit.Test;
@@ -56,16 +54,6 @@ public class OpenMetricsIT {
   }
 
   @Test
-  public void testSearchesCount() throws IOException {
-    MetricsText before = Scrape.assertSameAsJson(node, "/_vamana/nodes/_local/stats/executor");
-    new TestIndex(node, "photos").knn("v", VECTORS.vector(9), 5, 20);
-    MetricsText after = Scrape.assertSameAsJson(node, "/_vamana/nodes/_local/stats/executor");
-    String name = "vamana_executor_items_requested_total";
-    // one query, two segments
-    assertEquals(sum(before, name).add(BigDecimal.valueOf(2)), sum(after, name));
-  }
-
-  @Test
   public void testEveryRouteAndEveryScraper() throws IOException {
     for (String accept : List.of("*/*", "application/json", Scrape.ACCEPT[0], Scrape.ACCEPT[1])) {
       for (String path :
@@ -83,15 +71,6 @@ public class OpenMetricsIT {
         assertTrue(path, MetricsText.parse(answer.body()).families().size() > 1);
       }
     }
-  }
-
-  @Test
-  public void testOnlyTheAskedMetrics() throws IOException {
-    String path = "/_vamana/nodes/stats/state" + METRICS;
-    Set<String> families =
-        new TreeSet<>(MetricsText.parse(Scrape.get(node, path, "*/*").body()).families().keySet());
-    families.removeIf(name -> name.startsWith("vamana_state_contexts_"));
-    assertEquals(Set.of("vamana_nodes", "vamana_state", "vamana_state_usable"), families);
   }
 
   @Test

@@ -132,6 +132,15 @@ public class SameAsStockIT {
             "{\"retriever\": {\"standard\": {\"query\": " + CLAUSE + "}}}",
             "{" + SECTION.replace("\"v\"", "\"w\"") + "}",
             "{" + SECTION + ", \"query\": {\"match\": {\"text\": \"odd\"}}}",
+            "{" + SECTION.replace("}", ", \"similarity\": 0.2}") + "}",
+            "{"
+                + SECTION.replace("}", ", \"boost\": 2}")
+                + ", \"query\": {\"constant_score\": {\"boost\": 3, \"filter\": {\"term\": {\"price\": 3}}}}}",
+            "{\"knn\": [{"
+                + KNN
+                + "}, {"
+                + KNN.replace("\"v\"", "\"w\"").replace("\"k\": 20", "\"k\": 5")
+                + ", \"boost\": 0.5}]}",
             "{" + SECTION + ", \"explain\": true}",
             "{" + SECTION + ", \"collapse\": {\"field\": \"color\"}}",
             "{"

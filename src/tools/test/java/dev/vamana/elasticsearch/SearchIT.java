@@ -149,21 +149,6 @@ public class SearchIT {
   }
 
   @Test
-  public void testKnnQuery() throws IOException {
-    for (int i = 0; i < QUERIES.count(); i++) {
-      float[] query = QUERIES.vector(i);
-      String body =
-          Json.of(
-              """
-          {"query": {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d}},
-           "size": 10, "_source": false}
-          """,
-              TestVectors.json(query), CANDIDATES);
-      Answers.assertBest(scores(query, LIVE), 10, shared.search(body));
-    }
-  }
-
-  @Test
   public void testFilters() throws IOException {
     for (int i = 0; i < QUERIES.count(); i++) {
       float[] query = QUERIES.vector(i);
@@ -182,91 +167,6 @@ public class SearchIT {
          "_source": false}
         """,
             TestVectors.json(query), CANDIDATES, filter));
-  }
-
-  @Test
-  public void testHybrid() throws IOException {
-    for (int i = 0; i < QUERIES.count(); i++) {
-      float[] query = QUERIES.vector(i);
-      Map<Integer, Double> sums = new HashMap<>();
-      scores(query, RARE).keySet().forEach(doc -> sums.put(doc, 3.0));
-      VECTORS
-          .nearest(query, 10, Similarity.L2_NORM, LIVE)
-          .forEach((doc, score) -> sums.merge(doc, 2 * score, Double::sum));
-      String body =
-          Json.of(
-              """
-          {"query": {"constant_score": {"filter": {"term": {"rare": true}}, "boost": 3}},
-           "knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d, "boost": 2},
-           "size": 20, "_source": false}
-          """,
-              TestVectors.json(query), CANDIDATES);
-      Answers.assertBest(sums, 20, shared.search(body));
-    }
-  }
-
-  @Test
-  public void testSimilarityThreshold() throws IOException {
-    for (int i = 0; i < QUERIES.count(); i++) {
-      float[] query = QUERIES.vector(i);
-      // Between the distances of the 5th and the 6th nearest.
-      List<Double> best = List.copyOf(VECTORS.nearest(query, 6, Similarity.L2_NORM, LIVE).values());
-      double score = (best.get(4) + best.get(5)) / 2;
-      Map<Integer, Double> near = scores(query, LIVE);
-      near.values().removeIf(value -> value < score);
-      String body =
-          Json.of(
-              """
-          {"knn": {"field": "v", "query_vector": %s, "k": 10, "num_candidates": %d,
-                   "similarity": %s}, "_source": false}
-          """,
-              TestVectors.json(query), CANDIDATES, Math.sqrt(1 / score - 1));
-      Answers.assertBest(near, 10, shared.search(body));
-    }
-  }
-
-  @Test
-  public void testSeveralKnnClauses() throws IOException {
-    for (int i = 0; i < QUERIES.count(); i++) {
-      float[] query = QUERIES.vector(i);
-      Map<Integer, Double> sums =
-          new HashMap<>(VECTORS.nearest(query, 10, Similarity.L2_NORM, LIVE));
-      TestVectors.best(otherScores(query), 5)
-          .forEach((doc, score) -> sums.merge(doc, 0.5 * score, Double::sum));
-      String body =
-          Json.of(
-              """
-          {"knn": [
-             {"field": "v", "query_vector": %1$s, "k": 10, "num_candidates": %2$d},
-             {"field": "other", "query_vector": %1$s, "k": 5, "num_candidates": %2$d,
-              "boost": 0.5}],
-           "size": 15, "_source": false}
-          """,
-              TestVectors.json(query), CANDIDATES);
-      Answers.assertBest(sums, 15, shared.search(body));
-    }
-  }
-
-  @Test
-  public void testMultiSearch() throws IOException {
-    StringBuilder lines = new StringBuilder();
-    for (int i = 0; i < QUERIES.count(); i++) {
-      lines
-          .append("{}\n{\"knn\": {\"field\": \"v\", \"query_vector\": ")
-          .append(QUERIES.json(i))
-          .append(", \"k\": 10, \"num_candidates\": ")
-          .append(CANDIDATES)
-          .append("}, \"_source\": false}\n");
-    }
-    NodeClient.Response response =
-        node.client().send("POST", "/shared/_msearch", lines.toString(), "application/x-ndjson");
-    assertEquals(response.body(), 200, response.status());
-    for (int i = 0; i < QUERIES.count(); i++) {
-      @SuppressWarnings("unchecked")
-      Map<String, Object> answer =
-          (Map<String, Object>) NodeClient.at(response.json(), "responses", i);
-      Answers.assertBest(scores(QUERIES.vector(i), LIVE), 10, answer);
-    }
   }
 
   /** Passage p is number p / 150 of document p % 150; a document scores as its best passage. */
@@ -317,19 +217,6 @@ public class SearchIT {
       }
     }
     node.client().delete("/nested");
-  }
-
-  @Test
-  public void testVectorsComeBackAsTheyWere() throws IOException {
-    Map<String, Object> answer =
-        shared.search(
-            """
-            {"query": {"ids": {"values": ["17"]}}, "_source": false, "fields": ["v"]}
-            """);
-    List<?> values = (List<?>) NodeClient.at(answer, "hits", "hits", 0, "fields", "v");
-    for (int j = 0; j < DIMS; j++) {
-      assertEquals(VECTORS.vector(17)[j], ((Number) values.get(j)).floatValue(), 0f);
-    }
   }
 
   /** The other searches here are so small that scanning is cheaper; this one walks the graph. */

@@ -2,7 +2,6 @@ package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertFalse;
 
-import dev.vamana.elasticsearch.yaml.Leftovers;
 import dev.vamana.tools.node.NodeHome;
 import dev.vamana.tools.node.NodeOptions;
 import dev.vamana.tools.node.RunningNode;

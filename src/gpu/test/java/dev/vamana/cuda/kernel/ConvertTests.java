@@ -1,11 +1,8 @@
 package dev.vamana.cuda.kernel;
 
-import dev.vamana.work.Threads;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
-import java.util.ArrayList;
-import java.util.List;
 import org.apache.lucene.util.NumericUtils;
 
 /** Tests the conversion and probe kernels. */
@@ -93,27 +90,6 @@ public class ConvertTests extends KernelTestCase {
         NativeStruct result = range(arena, first, second);
         assertEquals(highest, value(result.get("highest")), 0);
         assertEquals(lowest, value(~result.get("lowest")), 0);
-        assertEquals(FRACTIONS, result.get("flags"));
-      }
-    }
-  }
-
-  public void testLaunchesAtOnceJoinOneResult() {
-    for (int round = 0; round < 20; round++) {
-      try (Arena arena = Arena.ofShared()) {
-        NativeStruct result = new NativeStruct("RangeResult", arena);
-        List<Thread> threads = new ArrayList<>();
-        for (int t = 0; t < 4; t++) {
-          int value = t - 1;
-          int count = 200_000;
-          Rows rows = new Rows(arena.allocate(4L * count, 16), count, 1, 4).fill(() -> value);
-          NativeStruct parameters = range(arena, rows, result);
-          threads.add(new Thread(() -> launch("convert_range", parameters)));
-        }
-        threads.forEach(Thread::start);
-        Threads.join(threads);
-        assertEquals(2, value(result.get("highest")), 0);
-        assertEquals(-1, value(~result.get("lowest")), 0);
         assertEquals(FRACTIONS, result.get("flags"));
       }
     }
@@ -331,42 +307,11 @@ public class ConvertTests extends KernelTestCase {
     }
   }
 
-  private static NativeStruct probe(
-      Arena arena, MemorySegment source, MemorySegment target, int rows) {
-    return new NativeStruct("Probe", arena)
-        .set("source", source)
-        .set("target", target)
-        .set("rows", rows)
-        .set("row_bytes", source.byteSize() / rows)
-        .set("chains", 1)
-        .set("hops", 1);
-  }
-
-  public void testCopy() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment source = random(arena, 48 * 5);
-      MemorySegment target = arena.allocate(source.byteSize(), 16);
-      launch("probe_copy", probe(arena, source, target, 5));
-      assertEquals(-1, source.mismatch(target));
-    }
-  }
-
   private static MemorySegment random(Arena arena, int bytes) {
     byte[] content = new byte[bytes];
     random().nextBytes(content);
     MemorySegment memory = arena.allocate(bytes, 16);
     memory.copyFrom(MemorySegment.ofArray(content));
     return memory;
-  }
-
-  public void testTrap() {
-    try (Arena arena = Arena.ofConfined()) {
-      MemorySegment memory = arena.allocate(16, 16);
-      NativeStruct parameters = probe(arena, memory, memory, 1);
-      IllegalStateException trapped =
-          assertThrows(IllegalStateException.class, () -> launch("probe_trap", parameters));
-      assertEquals("probe_trap: trapped", trapped.getMessage());
-      launch("probe_trap", parameters.set("hops", 0));
-    }
   }
 }

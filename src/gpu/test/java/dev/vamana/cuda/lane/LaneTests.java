@@ -115,7 +115,7 @@ public class LaneTests extends LuceneTestCase {
     private final Consumer<List<Request>> work;
 
     TestLane(CudaDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
-      super("test-lane", driver, onLost, new SpareProcessors(() -> {}));
+      super("test-lane", driver, onLost, new SpareProcessors());
       this.work = work;
     }
 
@@ -239,31 +239,6 @@ public class LaneTests extends LuceneTestCase {
     lane.stop();
     assertEquals(0, lane.pending());
     place.release();
-    assertEquals(1, place.released.get());
-    driver.close();
-  }
-
-  public void testLeavingInEveryState() throws Exception {
-    TestLane lane = new TestLane(driver, batch -> block(), lost::set);
-    Request running = new Request(0, place);
-    lane.submit(running);
-    pass(begun);
-    Request queued = new Request(1, place);
-    lane.submit(queued);
-    place.release();
-    assertFalse("nobody wants it", waiters.await(queued, () -> true));
-    queued.leave();
-    assertEquals("it has not begun", 1, queued.freed.get());
-    running.leave();
-    assertEquals("the lane works on it", 0, running.freed.get());
-    assertEquals(0, place.released.get());
-    go.countDown();
-    awaitTrue(() -> lane.pending() == 0);
-    lane.stop();
-    assertEquals(1, running.freed.get());
-    assertEquals(1, queued.freed.get());
-    assertEquals(2, lane.left.get());
-    assertEquals(1, lane.batches.size());
     assertEquals(1, place.released.get());
     driver.close();
   }
@@ -399,18 +374,6 @@ public class LaneTests extends LuceneTestCase {
     lane.stop();
     assertEquals(0, lane.pending());
     assertEquals(1, request.freed.get());
-    driver.close();
-  }
-
-  public void testAStoppedLaneThatNeverBegan() {
-    TestLane lane = new TestLane(driver, batch -> {}, lost::set);
-    lane.stop();
-    Request late = new Request(0, place);
-    lane.submit(late);
-    assertTrue(late.done());
-    assertTrue(late.failure().contextLost());
-    late.leave();
-    assertNull(lost.get());
     driver.close();
   }
 

@@ -2,8 +2,6 @@ package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.FewThreads;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.Deadline;
-import dev.vamana.cuda.driver.GatedDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
@@ -105,21 +103,6 @@ public class LaneThreadTests extends LuceneTestCase {
     return request;
   }
 
-  /** Work that ended while the process was stopped is not late. */
-  public void testWorkThatEndedWhileTheProcessWasStopped() {
-    Deadline deadline = new Deadline(TimeUnit.SECONDS.toNanos(30));
-    CudaDriver gated = new GatedDriver(driver, deadline);
-    Lane<Request> lane = new StoppedLane(gated, lost::set);
-    Request request = submitted(lane);
-    assertTrue(waiters.await(request, () -> false));
-    assertNull(request.failure());
-    request.leave();
-    lane.stop();
-    assertNull(lost.get());
-    place.release();
-    gated.close();
-  }
-
   /** Callers are told if the lane's thread cannot be started, and the next call tries again. */
   public void testThreadThatCannotBeStarted() {
     PlainLane lane = new PlainLane(new FewThreads(2), driver, lost::set);
@@ -140,18 +123,6 @@ public class LaneThreadTests extends LuceneTestCase {
     assertNull(lost.get());
     place.release();
     assertEquals(1, place.released.get());
-    driver.close();
-  }
-
-  /** Stopping does not wait for a thread that could not be started. */
-  public void testStopWithoutAThread() {
-    PlainLane lane = new PlainLane(new FewThreads(1), driver, lost::set);
-    submitted(lane).leave();
-    lane.stop();
-    Request late = submitted(lane);
-    assertTrue(late.failure().contextLost());
-    late.leave();
-    place.release();
     driver.close();
   }
 }

@@ -43,17 +43,6 @@ public class BufferTests extends LuceneTestCase {
     super.tearDown();
   }
 
-  public void testABufferThatGrowsInSmallStepsIsSeldomAllocated() {
-    DeviceBuffer buffer = new DeviceBuffer(driver, DeviceBudget.UNLIMITED);
-    for (long bytes = 1; bytes <= 32 * MEGABYTE; bytes += MEGABYTE / 2) {
-      buffer.ensure(bytes);
-      assertTrue(buffer.bytes() >= bytes);
-    }
-    assertEquals(32 * MEGABYTE, buffer.bytes());
-    assertEquals(6, allocations);
-    buffer.free();
-  }
-
   public void testABufferIsCounted() {
     long[] counted = {0};
     DeviceBudget budget =
@@ -86,18 +75,6 @@ public class BufferTests extends LuceneTestCase {
     assertEquals(MEGABYTE, counted[0]);
     buffer.free();
     assertEquals(0, counted[0]);
-  }
-
-  public void testPinnedMemoryGrowsAlike() {
-    PinnedBuffer buffer =
-        new PinnedBuffer(driver, new SessionHostMemory(HostMemoryAccount.UNLIMITED));
-    for (long bytes = 1; bytes <= 2 * MEGABYTE; bytes += 10_000) {
-      buffer.ensure(bytes);
-      assertTrue(buffer.segment().byteSize() >= bytes);
-    }
-    assertEquals(2 * MEGABYTE, buffer.segment().byteSize());
-    assertEquals(6, allocations);
-    buffer.free();
   }
 
   public void testWithoutRoomForMoreItGetsWhatItNeeds() {

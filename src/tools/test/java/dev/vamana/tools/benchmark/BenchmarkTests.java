@@ -84,26 +84,6 @@ public class BenchmarkTests extends LuceneTestCase {
     assertTrue(Files.readString(out.resolve(name + ".svg")).startsWith("<svg"));
   }
 
-  public void testReportTellsSpeedsAndRatios() {
-    VectorSet set = VectorSet.of("s", Metric.L2, table(20, 4), table(3, 4));
-    Report report =
-        new Report(
-            set,
-            List.of(index("vamana"), index("lucene-m16-b100"), index("jvector-exact")),
-            List.of(
-                curve(0.96, 3_000, 0.97, 2_000),
-                curve(0.90, 1_000, 0.99, 500),
-                curve(0.94, 9_000, 1, 400)),
-            "Machine: none.");
-    String text = report.markdown();
-    assertTrue(text, text.contains("| vamana | 3,000 (width 10: 0.9600) | 4.41 | not reached | |"));
-    assertTrue(text, text.contains("| lucene-m16-b100 | 680 | 1.00 | 500 | 1.00 |"));
-    assertTrue(text, text.contains("| vamana | 2.0 | 4.0 | 30 | vec 10, vex 20 |"));
-    assertTrue(text, text.endsWith("Machine: none.\n"));
-    assertTrue(report.csv(), report.csv().contains("\ns,vamana,10,0.9600,3000.0,2.00,30\n"));
-    assertTrue(report.plot().toSvg().contains("lucene-m16-b100"));
-  }
-
   private static BuiltIndex index(String name) {
     return new BuiltIndex(
         name, new BuildCost(2, 4), new TreeMap<>(Map.of("vec", 10L, "vex", 20L)), null);

@@ -1,40 +1,9 @@
 package dev.vamana.tools.benchmark;
 
-import dev.vamana.tools.datasets.Metric;
-import java.nio.file.Path;
 import java.util.List;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
 public class OptionsTests extends LuceneTestCase {
-
-  public void testDefaultsWhereValuesAreEmpty() {
-    Options options =
-        Options.parse("--set=a/b", "--out=", "--metric=", "--limit=", "--contenders=");
-    assertEquals(
-        new Options(
-            Path.of("a/b"),
-            Path.of("target/benchmark"),
-            null,
-            Integer.MAX_VALUE,
-            List.of(),
-            Options.STANDARD_WIDTHS,
-            5),
-        options);
-  }
-
-  public void testAllGiven() {
-    assertEquals(
-        new Options(
-            Path.of("s"), Path.of("o=1"), Metric.IP, 100, List.of("a", "b"), List.of(20, 10), 7),
-        Options.parse(
-            "--set=s",
-            "--out=o=1",
-            "--metric=ip",
-            "--limit=100",
-            "--contenders=a,b",
-            "--widths=20,10",
-            "--rounds=7"));
-  }
 
   public void testRejections() {
     assertRejected("set is missing");

@@ -1,7 +1,6 @@
 package dev.vamana.tools.cells;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertThrows;
 import static org.junit.Assert.assertTrue;
 
 import java.util.List;
@@ -28,23 +27,6 @@ public class CurveTests {
   }
 
   @Test
-  public void testBeyondThePoints() {
-    Curve curve = curve(point(10, 0.8, 400), point(20, 0.9, 100));
-    assertEquals(400, curve.perSecondAt(0.5), 1e-9);
-    assertTrue(Double.isNaN(curve.perSecondAt(0.91)));
-    assertThrows(IllegalArgumentException.class, () -> new Curve(List.of()));
-  }
-
-  @Test
-  public void testNoiseIsAveraged() {
-    Curve curve = curve(point(10, 0.8, 100), point(14, 0.9, 400), point(20, 0.95, 50));
-    assertEquals(200, curve.perSecondAt(0.8), 1e-9);
-    assertEquals(200, curve.perSecondAt(0.85), 1e-9);
-    assertEquals(200, curve.perSecondAt(0.9), 1e-9);
-    assertEquals(100, curve.perSecondAt(0.925), 1e-9);
-  }
-
-  @Test
   public void testMoreCandidatesWithoutMoreRecallAreLeftOut() {
     Curve curve = curve(point(10, 0.8, 400), point(14, 0.8, 200), point(20, 0.9, 100));
     assertEquals(List.of(10, 20), curve.points().stream().map(Curve.Point::numCandidates).toList());
@@ -67,14 +49,6 @@ public class CurveTests {
   }
 
   @Test
-  public void testCheapestSearchesOfNearlyTheSameRecall() {
-    Curve ours = curve(point(10, 0.998, 300));
-    Curve stock = curve(point(10, 1, 200));
-    assertEquals(1.5, ours.ratioTo(stock, 0.95), 1e-9);
-    assertTrue(Double.isNaN(ours.ratioTo(stock, 0.999)));
-  }
-
-  @Test
   public void testWidthsEncloseTheComparedRecalls() {
     TreeMap<Integer, Double> recalls =
         new TreeMap<>(
@@ -85,11 +59,5 @@ public class CurveTests {
     assertEquals(
         List.of(10, 28, 40, 80, 112), Widths.needed(recalls, 0.95, List.of(0.90, 0.95, 0.99)));
     assertEquals(List.of(10, 80, 112), Widths.needed(recalls, 0.999, List.of(0.90, 0.95, 0.99)));
-  }
-
-  @Test
-  public void testMedian() {
-    assertEquals(2, Median.of(new double[] {9, 1, 2}), 0);
-    assertEquals(3, Median.of(new double[] {9, 1, 2, 4}), 0);
   }
 }

@@ -42,14 +42,6 @@ public class VectorFileTests extends LuceneTestCase {
     assertArrayEquals(rows, TexMexFile.readIvecs(file, Integer.MAX_VALUE));
   }
 
-  public void testTexMexLayout() throws IOException {
-    Path file = createTempDir().resolve("a.fvecs");
-    TexMexFile.writeFvecs(file, new float[][] {{1.5f, -2}});
-    ByteBuffer expected = ByteBuffer.allocate(12).order(ByteOrder.LITTLE_ENDIAN);
-    expected.putInt(2).putFloat(1.5f).putFloat(-2);
-    assertArrayEquals(expected.array(), Files.readAllBytes(file));
-  }
-
   public void testMalformedTexMex() throws IOException {
     Path file = createTempDir().resolve("a.fvecs");
     Files.write(file, new byte[3]);
@@ -81,14 +73,6 @@ public class VectorFileTests extends LuceneTestCase {
       }
     }
     assertEquals(ElementType.INT8, VectorTable.read(file, 1).storedAs());
-  }
-
-  public void testNpySigns() throws IOException {
-    Path file = createTempDir().resolve("a.npy");
-    Files.write(file, npy(1, "|u1", "(1, 2)", false, new float[][] {{200, 255}}));
-    assertArrayEquals(new float[][] {{200, 255}}, VectorTable.read(file, 1).rows());
-    Files.write(file, npy(1, "|i1", "(1, 2)", false, new float[][] {{-128, -1}}));
-    assertArrayEquals(new float[][] {{-128, -1}}, VectorTable.read(file, 1).rows());
   }
 
   public void testMalformedNpy() throws IOException {

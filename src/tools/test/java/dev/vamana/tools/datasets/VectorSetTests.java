@@ -3,7 +3,6 @@ package dev.vamana.tools.datasets;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
-import java.util.Arrays;
 import java.util.Comparator;
 import java.util.stream.IntStream;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -35,28 +34,6 @@ public class VectorSetTests extends LuceneTestCase {
     }
   }
 
-  public void testDistances() {
-    float[] a = {1, 2};
-    float[] b = {3, -1};
-    assertEquals(13, Metric.L2.distance(a, b), 0);
-    assertEquals(-1, Metric.IP.distance(a, b), 0);
-    assertEquals(1 - 1 / Math.sqrt(50), Metric.COSINE.distance(a, b), 1e-15);
-    assertEquals(1, Metric.COSINE.distance(a, new float[2]), 0);
-    String message =
-        expectThrows(IllegalArgumentException.class, () -> Metric.of("hamming")).getMessage();
-    assertTrue(message, message.contains("'hamming'") && message.contains("l2, cosine and ip"));
-  }
-
-  public void testLoadWithoutGroundTruth() throws IOException {
-    Path folder = writeSet("", randomRows(150, 5), randomRows(6, 5));
-    VectorSet set = VectorSet.load(folder);
-    assertEquals(folder.getFileName().toString(), set.name());
-    assertEquals(Metric.L2, set.metric());
-    assertEquals(VectorSimilarityFunction.EUCLIDEAN, set.similarity());
-    assertEquals(VectorSet.GROUND_TRUTH_DEPTH, set.groundTruth().depth());
-    assertEquals(1, new Recall(set, 10).of(set.groundTruth().ordinals()), 0);
-  }
-
   public void testLoadTrustsOnlyMatchingGroundTruth() throws IOException {
     float[][] base = randomRows(150, 5);
     float[][] queries = randomRows(6, 5);
@@ -80,19 +57,6 @@ public class VectorSetTests extends LuceneTestCase {
     GroundTruth l2 = ExactSearch.groundTruth(Metric.L2, base, queries, 30);
     TexMexFile.writeIvecs(folder.resolve("groundtruth_l2.ivecs"), l2.ordinals());
     assertEquals(30, VectorSet.load(folder, Metric.L2, Integer.MAX_VALUE).groundTruth().depth());
-  }
-
-  public void testTruncatedBaseGetsNewGroundTruth() throws IOException {
-    float[][] base = randomRows(300, 5);
-    float[][] queries = randomRows(6, 5);
-    Path folder = writeSet("", base, queries);
-    GroundTruth full = ExactSearch.groundTruth(Metric.L2, base, queries, 250);
-    TexMexFile.writeIvecs(folder.resolve("groundtruth.ivecs"), full.ordinals());
-    VectorSet set = VectorSet.load(folder, null, 120);
-    assertEquals(120, set.base().size());
-    GroundTruth expected =
-        ExactSearch.groundTruth(Metric.L2, Arrays.copyOf(base, 120), queries, 100);
-    assertArrayEquals(expected.ordinals(), set.groundTruth().ordinals());
   }
 
   public void testNormalizedKeepsTheOrder() {

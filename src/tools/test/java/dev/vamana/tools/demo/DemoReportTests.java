@@ -38,20 +38,6 @@ public class DemoReportTests {
   }
 
   @Test
-  public void testTable() {
-    List<String> lines = ResultTable.of(List.of(figures("a", null), figures("bb", null))).lines();
-    assertEquals(3, lines.size());
-    assertEquals(
-        List.of(
-            "a", "<label>", "0.9900", "101.00", "199.00", "100", "500", "12.3", "5.6", "1", "CPU"),
-        List.of(lines.get(1).split(" +")));
-    assertEquals(lines.get(0).indexOf("answered by"), lines.get(2).indexOf("CPU"));
-    String notes = String.join("\n", ResultTable.notes(2, false));
-    assertTrue(notes, notes.contains("share 2 cores.") && notes.contains("handicaps"));
-    assertFalse(ResultTable.notes(1, true).get(1).contains("handicaps"));
-  }
-
-  @Test
   public void testPageIsSelfContained() {
     GlyphImages images = new GlyphImages(STARS, 3);
     VectorTable base = images.draw(40);
@@ -85,32 +71,6 @@ public class DemoReportTests {
                 noImages, List.of(figures("ours", hits), figures("stock", hits)), "M.", List.of())
             .html();
     assertFalse(plain.contains("<img"));
-  }
-
-  @Test
-  public void testSummary() {
-    VectorTable table = new GlyphImages(STARS, 3).draw(40);
-    VectorSet set = VectorSet.of("t", Metric.L2, table, table);
-    String cpu = ResultTable.summary(List.of(figures("a", null), figures("b", null)), set, 0.95, 7);
-    assertTrue(cpu, cpu.startsWith("demo: ok recall@10 0.9900 at num_candidates 100"));
-    assertTrue(cpu, cpu.contains("; answered by CPU; p50 101.00 ms, p99 199.00 ms (stock 101.00"));
-    assertTrue(cpu, cpu.endsWith("40 vectors of 784 dimensions; 7 s in all"));
-    Figures ours = figures("a", null);
-    Figures gpu =
-        new Figures(
-            "a (GPU on)",
-            "GPU (in-memory) 90.0%, CPU (planned) 10.0%",
-            ours.single(),
-            ours.eight(),
-            ours.sweep(),
-            1,
-            2,
-            1);
-    String line = ResultTable.summary(List.of(gpu, ours, figures("b", null)), set, 0.999, 7);
-    assertTrue(line, line.startsWith("demo: FAILED"));
-    assertTrue(line, line.contains("answered by GPU (in-memory) 90.0%, CPU (planned) 10.0%;"));
-    assertTrue(line, line.contains("(GPU off 101.00, 199.00; stock 101.00, 199.00)"));
-    assertTrue(line, line.contains("with 8 (GPU off 100, 500; stock 100, 500)"));
   }
 
   @Test

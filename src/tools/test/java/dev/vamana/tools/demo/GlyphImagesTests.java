@@ -53,9 +53,4 @@ public class GlyphImagesTests {
   public void testWhateverThisMachineHas() {
     assertImages(Glyphs.find());
   }
-
-  @Test
-  public void testStars() {
-    assertImages(new Glyphs(Glyphs.stars(), "stars"));
-  }
 }

@@ -6,7 +6,6 @@ import static org.junit.Assert.assertTrue;
 
 import com.fasterxml.jackson.jr.ob.JSON;
 import java.io.IOException;
-import java.util.List;
 import java.util.Map;
 import org.junit.Test;
 
@@ -67,17 +66,5 @@ public class GpuStatusTests {
     assertEquals("GPU (in-memory) 100%", all.cell(true));
     assertEquals(98, answered.and(all).byPlacement().get("in-memory").longValue());
     assertEquals("CPU", Answered.NOBODY.cell(true));
-  }
-
-  @Test
-  public void testRows() throws IOException {
-    KnnIndex ours = new KnnIndex(null, "ours", "ours (this plugin)");
-    KnnIndex stock = new KnnIndex(null, "stock", "stock");
-    List<Row> without = Row.of(null, ours, stock, status("{'state': {'usable': false}}"), "auto");
-    assertEquals(List.of("ours (this plugin)", "stock"), without.stream().map(Row::label).toList());
-    List<Row> with = Row.of(null, ours, stock, status("{'state': {'usable': true}}"), "graph");
-    assertEquals(
-        List.of("ours (GPU on)", "ours (GPU off)", "stock"),
-        with.stream().map(Row::label).toList());
   }
 }

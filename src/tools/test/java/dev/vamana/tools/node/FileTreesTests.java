@@ -39,17 +39,6 @@ public class FileTreesTests {
   }
 
   @Test
-  public void testUnzipAndDelete() throws IOException {
-    Path folder = temporary.getRoot().toPath().resolve("to");
-    FileTrees.unzip(zip("a/", "a/b/c.txt", "d.txt"), folder);
-    assertEquals("a/b/c.txt", Files.readString(folder.resolve("a/b/c.txt")));
-    assertEquals("d.txt", Files.readString(folder.resolve("d.txt")));
-    FileTrees.delete(folder);
-    assertFalse(Files.exists(folder));
-    FileTrees.delete(folder);
-  }
-
-  @Test
   public void testUnzipStaysInside() throws IOException {
     Path folder = temporary.getRoot().toPath().resolve("to");
     Path zip = zip("ok.txt", "../evil.txt");
@@ -68,16 +57,6 @@ public class FileTreesTests {
     FileTrees.makeReadable(folder);
     assertEquals("rw----r--", PosixFilePermissions.toString(Files.getPosixFilePermissions(file)));
     assertEquals("rwx---r-x", PosixFilePermissions.toString(Files.getPosixFilePermissions(folder)));
-  }
-
-  @Test
-  public void testNotAPlugin() throws IOException {
-    Path zip = zip("readme.txt");
-    NodeHome home = NodeHome.at(temporary.getRoot().toPath());
-    IllegalArgumentException failure =
-        assertThrows(IllegalArgumentException.class, () -> home.installPlugin(zip));
-    assertTrue(failure.getMessage(), failure.getMessage().contains("plugin-descriptor"));
-    assertThrows(IllegalArgumentException.class, () -> home.removePlugin("absent"));
   }
 
   @Test

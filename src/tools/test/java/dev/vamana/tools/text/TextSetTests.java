@@ -31,15 +31,6 @@ public class TextSetTests extends LuceneTestCase {
         member.sentence());
   }
 
-  public void testPlainText() {
-    assertEquals(
-        "a < b & c \"d\" e' \u00e9 &unknown; f",
-        JavadocPage.plain(
-            "a &lt; b&nbsp;&amp;\n c &quot;d&quot; e&#39; &#xe9; &unknown; <pre>x <b>y</b></pre>"
-                + "<p>f</p><table><tr><td>1</td></tr></table><!-- no -->"));
-    assertEquals("&#99999999999;", JavadocPage.plain("&#99999999999;"));
-  }
-
   public void testWhatIsLeftOut() {
     String section = "<section class=\"detail\" id=\"%s\"><div class=\"block\">%s</div></section>";
     String six = "one two three four five six";
@@ -60,20 +51,6 @@ public class TextSetTests extends LuceneTestCase {
     List<Passage> passages = new JavadocPage("s", "a/B.html", page).passages();
     assertEquals(List.of("B", "B.nested"), passages.stream().map(Passage::title).toList());
     assertEquals(six + " seven", passages.get(1).text());
-  }
-
-  public void testLongDescriptionsAreSeveralPassages() {
-    StringBuilder text = new StringBuilder();
-    int sentences = 5 + random().nextInt(40);
-    for (int i = 0; i < sentences; i++) {
-      text.append("Sentence number ").append(i).append(" of a long description. ");
-    }
-    String page =
-        "<section class=\"class-description\"><div class=\"block\">" + text + "</div></section>";
-    List<Passage> passages = new JavadocPage("s", "a/B.html", page).passages();
-    assertEquals((sentences + 5) / 6, passages.size());
-    assertEquals(
-        text.toString().trim(), String.join(" ", passages.stream().map(Passage::text).toList()));
   }
 
   public void testEmbeddingsAreKept() throws Exception {
@@ -100,12 +77,5 @@ public class TextSetTests extends LuceneTestCase {
     try (Stream<Path> files = Files.list(cache)) {
       assertEquals(2, files.count());
     }
-  }
-
-  public void testNoArtefacts() {
-    Path empty = createTempDir();
-    IllegalArgumentException failure =
-        expectThrows(IllegalArgumentException.class, () -> new JavadocFolder(empty).passages());
-    assertTrue(failure.getMessage(), failure.getMessage().contains(empty.toString()));
   }
 }

@@ -1,4 +1,4 @@
-package dev.vamana.elasticsearch.yaml;
+package dev.vamana.elasticsearch;
 
 import dev.vamana.tools.node.NodeClient;
 import java.io.IOException;
@@ -12,7 +12,7 @@ import java.util.TreeSet;
  * Removes leftovers of a test in a cluster: indices, templates, pipelines, snapshot repositories
  * and cluster settings. Older ones stay. Anything else is up to the test's teardown.
  */
-public final class Leftovers {
+final class Leftovers {
   private static final List<String> KINDS =
       List.of(
           "/",
@@ -34,7 +34,7 @@ public final class Leftovers {
   }
 
   /** Remembers what is there before any test. */
-  public static Leftovers before(NodeClient client) throws IOException {
+  static Leftovers before(NodeClient client) throws IOException {
     Map<String, Set<String>> before = new TreeMap<>();
     for (String kind : KINDS) {
       before.put(kind, names(client, kind));
@@ -43,12 +43,12 @@ public final class Leftovers {
   }
 
   /** The same memory of the same cluster, a node of which has another address now. */
-  public Leftovers at(NodeClient other) {
+  Leftovers at(NodeClient other) {
     return new Leftovers(other, before, settings);
   }
 
   /** Removes what was not there; to be called after each test. */
-  public void remove() throws IOException {
+  void remove() throws IOException {
     for (String kind : KINDS) {
       Set<String> fresh = names(client, kind);
       fresh.removeAll(before.get(kind));
