@@ -174,6 +174,7 @@ final class NodeFigures {
     add(groups, "no_device", readers.count(CpuSearches.Reason.NO_EXECUTOR));
     add(groups, "scan", readers.count(CpuSearches.Reason.SCAN));
     add(groups, "lists", readers.count(CpuSearches.Reason.LISTS));
+    add(groups, "labels", readers.count(CpuSearches.Reason.LABELS));
     add(groups, "collector", readers.count(CpuSearches.Reason.COLLECTOR));
     return groups;
   }
