@@ -117,7 +117,8 @@ public class HeadBlockTests extends IvfTestCase {
   }
 
   private static void check(
-      HeadBlock block, int entry, Head head, QueryBits bits, float base, float margin) {
+      HeadBlock block, int entry, Head head, QueryBits bits, float base, float margin)
+      throws IOException {
     int product = bits.product(head.bits, 0, head.bits.length);
     float estimate =
         base + head.constant + head.factor * bits.step() * (product - bits.sum() * 0.5f);
