@@ -14,7 +14,6 @@
 #include "vamana/list_team.h"
 #include "vamana/lists.h"
 #include "vamana/probe.h"
-#include "vamana/select/sample.h"
 #include "vamana/select/select.h"
 #include "vamana/shared_layout.h"
 #include "vamana/types.h"
@@ -61,7 +60,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kUnlimited),
     CONSTANT(kFetchThreads),
     CONSTANT(kStopped),
-    CONSTANT(kRerankPass),
     CONSTANT(kFractions),
     CONSTANT(kNotFinite),
     CONSTANT(kRounded),
@@ -110,7 +108,6 @@ constexpr Constant kConstants[] = {
     CONSTANT(kKMeansShortRows),
     CONSTANT(kKMeansTileRows),
     CONSTANT(kKMeansMaxCentroids),
-    CONSTANT(kKMeansShortPool),
     CONSTANT(kBuildChunk),
     CONSTANT(kBuildCounters),
     CONSTANT(kBuildItem),
@@ -128,20 +125,9 @@ VAMANA_EXPORT int64_t vamana_constant(const char* name) {
   return -1;
 }
 
-// Dynamic shared memory of host_fetch_begin (0), of host_fetch_step (1), of host_fetch_rerank
-// (2); capacity is that of new keys or of the worklist.
+// Dynamic shared memory of host_fetch_begin (0) and of host_fetch_step (1).
 VAMANA_EXPORT int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension) {
-  uint32_t bytes = kernel == 0   ? begin_shared_bytes(dimension)
-                   : kernel == 1 ? step_shared_bytes(capacity)
-                                 : rerank_shared_bytes(capacity, dimension);
-  return static_cast<int>(bytes);
-}
-
-// Bytes of scratch: counters and parts of select_bits_* (0), a row of Sample Select with room for
-// partitions pairs (1).
-VAMANA_EXPORT int64_t vamana_select_scratch_bytes(int kind, int rows, int partitions, int k) {
-  return static_cast<int64_t>(kind == 0 ? select::partition_scratch_bytes(rows, partitions, k)
-                                        : select::sample_row_bytes(partitions));
+  return static_cast<int>(kernel == 0 ? begin_shared_bytes(dimension) : step_shared_bytes(capacity));
 }
 
 VAMANA_EXPORT uint32_t vamana_list_shared_bytes(const ListSearch* search, uint32_t waves,

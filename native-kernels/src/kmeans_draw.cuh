@@ -45,24 +45,16 @@ __device__ __forceinline__ double scan_warp(double value) {
   return value;
 }
 
-// Weights of candidates in memory.
-struct InMemory {
-  const KMeansCandidate* candidates;
-
-  __device__ __forceinline__ float operator()(uint32_t i) const { return candidates[i].nearest; }
-};
-
-// Draws a candidate, or returns kNone if all coincide with a seed. nearest_of(i) is the weight of
-// candidate i, asked of its owner. The caller synchronizes the block before the next call.
-template <typename NearestOf>
+// Draws a candidate, or returns kNone if all coincide with a seed. The caller synchronizes the
+// block before the next call.
 __device__ __forceinline__ uint32_t draw(DrawShared& shared, CandidateRange own,
-                                         NearestOf nearest_of) {
+                                         const KMeansCandidate* candidates) {
   const uint32_t lane = threadIdx.x % kLanes;
   const uint32_t warp = threadIdx.x / kLanes;
   double weight = 0;
   uint32_t last = 0;
   for (uint32_t i = own.from; i < own.to; i++) {
-    const float nearest = nearest_of(i);
+    const float nearest = candidates[i].nearest;
     weight += nearest;
     last = nearest > 0 ? i + 1 : last;
   }
@@ -88,7 +80,7 @@ __device__ __forceinline__ uint32_t draw(DrawShared& shared, CandidateRange own,
   // the first range that passes the target has it; rounding may let two or none do so
   if (target < weight) {
     for (uint32_t i = own.from; i < own.to; i++) {
-      const float nearest = nearest_of(i);
+      const float nearest = candidates[i].nearest;
       target -= nearest;
       if (nearest > 0 && target < 0) {
         atomicMin(&shared.chosen, i);

@@ -1,130 +1,80 @@
-// Seeds of short sub-vectors, for a new training and for clusters that have become empty: a block a
-// subspace, which keeps all candidates in registers, or reads them again where they are too long.
+// Seeds. For a new clustering of long vectors the whole device works on each step: candidates are
+// laid out component by component, kmeans_draw picks one (a block a subspace), and kmeans_near
+// brings the distances of all up to date (a thread each). Short sub-vectors, and clusters that have
+// become empty, which are few, are left to kmeans_fill, a block a subspace.
 #include "kmeans_draw.cuh"
 
 namespace {
 
 using namespace vamana;
 
-constexpr uint32_t kOwned = kKMeansShortPool / kDrawThreads;
+constexpr uint32_t kThreads = 256;
+constexpr uint32_t kNearThreads = 64;
 
-static_assert(kOwned == 2, "InRegisters chooses between two");
+__device__ __forceinline__ KMeansCandidate* candidates_of(const KMeans& p, uint32_t s) {
+  return at<KMeansCandidate>(p.candidates) + static_cast<uint64_t>(s) * p.pool;
+}
 
-// Weights of the thread's candidates.
-struct InRegisters {
-  uint32_t from;
-  float first;
-  float second;
+__device__ __forceinline__ float* columns_of(const KMeans& p, uint32_t s) {
+  return at<float>(p.columns) + static_cast<uint64_t>(s) * p.max_length * p.pool;
+}
 
-  __device__ __forceinline__ float operator()(uint32_t i) const {
-    return i == from ? first : second;
-  }
-};
+__device__ __forceinline__ uint32_t candidate_count(const KMeans& p) {
+  return static_cast<uint32_t>(min(p.count, static_cast<uint64_t>(p.pool)));
+}
 
-template <uint32_t kLength>
-struct Candidates {
-  static constexpr bool kKept = kLength <= 8;
-
-  float components[kOwned][kKept ? kLength : 1];
-  const float* rows[kOwned];
-  uint32_t length;
-  float nearest[kOwned];
-  CandidateRange own;
-
-  // Components beyond the subspace's are zeros, which add nothing.
-  __device__ __forceinline__ void load(const KMeans& p, uint32_t s,
-                                       const KMeansCandidate* candidates, uint32_t size) {
-    length = subspace_length(p, s);
-    own = range_of(size);
-#pragma unroll
-    for (uint32_t i = 0; i < kOwned; i++) {
-      const bool there = own.from + i < own.to;
-      const KMeansCandidate candidate = candidates[there ? own.from + i : 0];
-      rows[i] = row_of(p, candidate.row) + subspace_offset(p, s);
-      nearest[i] = there ? candidate.nearest : 0.0f;
-      if constexpr (kKept) {
-#pragma unroll
-        for (uint32_t d = 0; d < kLength; d++) {
-          components[i][d] = read(i, d);
-        }
-      }
+// The first rows become candidates.
+__device__ __forceinline__ void gather(const KMeans& p) {
+  const uint32_t size = candidate_count(p);
+  const uint64_t total = static_cast<uint64_t>(p.dims) * size;
+  const uint64_t step = static_cast<uint64_t>(gridDim.x) * kThreads;
+  for (uint64_t i = static_cast<uint64_t>(blockIdx.x) * kThreads + threadIdx.x; i < total; i += step) {
+    const uint32_t dimension = static_cast<uint32_t>(i / size);
+    const uint32_t row = static_cast<uint32_t>(i % size);
+    const uint32_t s = subspace_of(p, dimension);
+    const uint32_t d = dimension - subspace_offset(p, s);
+    columns_of(p, s)[static_cast<uint64_t>(d) * p.pool + row] =
+        row_of(p, row)[dimension];
+    if (d == 0) {
+      candidates_of(p, s)[row] = {row, INFINITY};
     }
-  }
-
-  __device__ __forceinline__ float read(uint32_t i, uint32_t d) const {
-    return d < length ? __ldg(rows[i] + d) : 0.0f;
-  }
-
-  __device__ __forceinline__ float component(uint32_t i, uint32_t d) const {
-    if constexpr (kKept) {
-      return components[i][d];
-    } else {
-      return read(i, d);
-    }
-  }
-
-  __device__ __forceinline__ uint32_t draw(DrawShared& shared) const {
-    return vamana::draw(shared, own, InRegisters{own.from, nearest[0], nearest[1]});
-  }
-
-  // Makes a candidate the centroid c and updates the distances of all.
-  __device__ __forceinline__ void take(const KMeans& p, uint32_t s, float* seed, uint32_t chosen,
-                                       uint32_t c) {
-#pragma unroll
-    for (uint32_t i = 0; i < kOwned; i++) {
-      if (own.from + i == chosen && chosen < own.to) {
-#pragma unroll
-        for (uint32_t d = 0; d < kLength; d++) {
-          seed[d] = component(i, d);
-        }
-      }
-    }
-    __syncthreads();
-    if (threadIdx.x < length) {
-      centroids_of(p, s)[static_cast<uint64_t>(c) * length + threadIdx.x] = seed[threadIdx.x];
-    }
-    float sum[kOwned] = {};
-#pragma unroll
-    for (uint32_t d = 0; d < kLength; d++) {
-      const float value = seed[d];
-#pragma unroll
-      for (uint32_t i = 0; i < kOwned; i++) {
-        sum[i] = add_square(sum[i], value, component(i, d));
-      }
-    }
-#pragma unroll
-    for (uint32_t i = 0; i < kOwned; i++) {
-      // a row is never drawn twice, also where rounding left something
-      nearest[i] = own.from + i == chosen ? 0.0f : fminf(nearest[i], sum[i]);
-    }
-  }
-};
-
-template <uint32_t kLength>
-__device__ __forceinline__ void seed_all(const KMeans& p, DrawShared& shared, uint32_t s,
-                                         float* seed, Candidates<kLength>& candidates,
-                                         uint32_t size) {
-  candidates.take(p, s, seed, draw_first(shared, size), 0);
-  for (uint32_t c = 1; c < p.k; c++) {
-    const uint32_t chosen = candidates.draw(shared);
-    if (chosen == kNone) {
-      __syncthreads();
-      const uint32_t length = subspace_length(p, s);
-      float* centroids = centroids_of(p, s);
-      for (uint32_t i = c * length + threadIdx.x; i < p.k * length; i += kDrawThreads) {
-        centroids[i] = centroids[i % length];
-      }
-      return;
-    }
-    candidates.take(p, s, seed, chosen, c);
   }
 }
 
-template <uint32_t kLength>
-__device__ __forceinline__ void seed_short(const KMeans& p) {
+// Makes a candidate the centroid c and updates the distances of all.
+__device__ __forceinline__ void take(const KMeans& p, const CandidateRange& own, uint32_t s,
+                                     KMeansCandidate* candidates, uint32_t chosen, uint32_t c) {
+  const uint32_t length = subspace_length(p, s);
+  const uint32_t offset = subspace_offset(p, s);
+  const float* seed = row_of(p, candidates[chosen].row) + offset;
+  float* centroid = centroids_of(p, s) + static_cast<uint64_t>(c) * length;
+  for (uint32_t d = threadIdx.x; d < length; d += kDrawThreads) {
+    centroid[d] = seed[d];
+  }
+  for (uint32_t i = own.from; i < own.to; i++) {
+    const float* row = row_of(p, candidates[i].row) + offset;
+    float sum = 0;
+#pragma unroll 8
+    for (uint32_t d = 0; d < length; d++) {
+      sum = add_square(sum, seed[d], row[d]);
+    }
+    candidates[i].nearest = i == chosen ? 0.0f : fminf(candidates[i].nearest, sum);
+  }
+  __syncthreads();
+}
+
+// The centroids from this one on are the first again.
+__device__ __forceinline__ void repeat_first(const KMeans& p, uint32_t s, uint32_t from) {
+  const uint32_t length = subspace_length(p, s);
+  float* centroids = centroids_of(p, s);
+  for (uint32_t i = from * length + threadIdx.x; i < p.k * length; i += kDrawThreads) {
+    centroids[i] = centroids[i % length];
+  }
+}
+
+// Draws all centroids, or those of empty clusters.
+__device__ __forceinline__ void fill(const KMeans& p) {
   __shared__ DrawShared shared;
-  __shared__ KMeansCandidate list[kKMeansShortPool];
-  __shared__ float seed[kLength];
   const uint32_t s = blockIdx.x;
   if (done(p, s)) {
     return;
@@ -132,24 +82,22 @@ __device__ __forceinline__ void seed_short(const KMeans& p) {
   if (threadIdx.x == 0) {
     shared.random = state_of(p, s).random;
   }
-  Candidates<kLength> candidates;
-  if (p.first != 0) {
-    const uint32_t size = collect(p, shared, s, list);
-    candidates.load(p, s, list, size);
-    seed_all(p, shared, s, seed, candidates, size);
-  } else {
-    uint32_t c = next_empty(p, s, 0);
-    const uint32_t size = c < p.k ? collect(p, shared, s, list) : 0;
-    if (size > 0) {
-      candidates.load(p, s, list, size);
-      for (; c < p.k; c = next_empty(p, s, c + 1)) {
-        const uint32_t chosen = candidates.draw(shared);
-        if (chosen == kNone) {
-          break;
-        }
-        candidates.take(p, s, seed, chosen, c);
+  KMeansCandidate* candidates = candidates_of(p, s);
+  const bool all = p.first != 0;
+  uint32_t c = all ? 0 : next_empty(p, s, 0);
+  const uint32_t size = c < p.k ? collect(p, shared, s, candidates) : 0;
+  const CandidateRange own = range_of(size);
+  while (c < p.k && size > 0) {
+    const uint32_t chosen =
+        all && c == 0 ? draw_first(shared, size) : draw(shared, own, candidates);
+    if (chosen == kNone) {
+      if (all) {
+        repeat_first(p, s, c);
       }
+      break;
     }
+    take(p, own, s, candidates, chosen, c);
+    c = all ? c + 1 : next_empty(p, s, c + 1);
   }
   __syncthreads();
   if (threadIdx.x == 0) {
@@ -159,14 +107,58 @@ __device__ __forceinline__ void seed_short(const KMeans& p) {
 
 }  // namespace
 
-extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_seed_4(const __grid_constant__ KMeans p) {
-  seed_short<4>(p);
+extern "C" __global__ void __launch_bounds__(kThreads) kmeans_gather(const __grid_constant__ KMeans p) {
+  gather(p);
 }
 
-extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_seed_8(const __grid_constant__ KMeans p) {
-  seed_short<8>(p);
+// Draws centroid p.step; where no candidate is left it is the first again.
+extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_draw(const __grid_constant__ KMeans p) {
+  __shared__ DrawShared shared;
+  const uint32_t s = blockIdx.x;
+  if (threadIdx.x == 0) {
+    shared.random = state_of(p, s).random;
+  }
+  __syncthreads();
+  const uint32_t size = candidate_count(p);
+  KMeansCandidate* candidates = candidates_of(p, s);
+  const uint32_t chosen = p.step == 0 ? draw_first(shared, size)
+                                      : draw(shared, range_of(size), candidates);
+  const uint32_t length = subspace_length(p, s);
+  float* centroids = centroids_of(p, s);
+  const float* column = columns_of(p, s) + chosen;
+  for (uint32_t d = threadIdx.x; d < length; d += kDrawThreads) {
+    centroids[static_cast<uint64_t>(p.step) * length + d] =
+        chosen == kNone ? centroids[d] : column[static_cast<uint64_t>(d) * p.pool];
+  }
+  __syncthreads();
+  if (threadIdx.x == 0) {
+    state_of(p, s).random = shared.random;
+    if (chosen != kNone) {
+      // a row is never drawn twice, also where rounding left something
+      candidates[chosen].nearest = 0;
+    }
+  }
 }
 
-extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_seed_16(const __grid_constant__ KMeans p) {
-  seed_short<16>(p);
+// Distances of the candidates to centroid p.step; a thread each.
+extern "C" __global__ void __launch_bounds__(kNearThreads) kmeans_near(const __grid_constant__ KMeans p) {
+  const uint32_t s = blockIdx.x % p.subspaces;
+  const uint32_t i = blockIdx.x / p.subspaces * kNearThreads + threadIdx.x;
+  if (i >= candidate_count(p)) {
+    return;
+  }
+  const uint32_t length = subspace_length(p, s);
+  const float* centroid = centroids_of(p, s) + static_cast<uint64_t>(p.step) * length;
+  const float* column = columns_of(p, s) + i;
+  float sum = 0;
+#pragma unroll 16
+  for (uint32_t d = 0; d < length; d++) {
+    sum = add_square(sum, __ldg(centroid + d), __ldg(column + static_cast<uint64_t>(d) * p.pool));
+  }
+  float& nearest = candidates_of(p, s)[i].nearest;
+  nearest = fminf(nearest, sum);
+}
+
+extern "C" __global__ void __launch_bounds__(kDrawThreads, 1) kmeans_fill(const __grid_constant__ KMeans p) {
+  fill(p);
 }

@@ -59,45 +59,13 @@ struct HostFetch {
   uint32_t reserved;
 };
 
-// Candidates of one slot.
-struct FetchGroup {
-  uint32_t slot;
-  uint32_t first;  // its first candidate
-  uint32_t count;
-  uint32_t reserved;
-};
-
-// Parameter of host_fetch_rerank, which gives candidates exact scores and writes the best item.k of
-// each group into the item's result, of which it sets the count alone. One block a group.
-struct FetchRerank {
-  uint64_t items;          // Items by slot
-  uint64_t groups;         // FetchGroups, one a block
-  uint64_t ordinals;       // candidates
-  uint64_t rows;           // row of each candidate in vectors
-  uint64_t vectors;        // rows of vector_stride bytes: floats, or the bytes of byte vectors
-  uint32_t count;          // groups
-  uint32_t vector_stride;  // a multiple of 16
-  uint32_t list_capacity;  // largest k
-  uint32_t dimension;
-};
-
 static_assert(sizeof(FetchState) == 56, "FetchState");
 static_assert(sizeof(HostFetch) == 96, "HostFetch");
-static_assert(sizeof(FetchGroup) == 16, "FetchGroup");
-static_assert(sizeof(FetchRerank) == 56, "FetchRerank");
-
-// Candidates that host_fetch_rerank scores at a time.
-constexpr uint32_t kRerankPass = 32;
 
 // Dynamic shared memory of host_fetch_begin, in bytes: the query.
 VAMANA_HD uint32_t begin_shared_bytes(uint32_t dimension) { return ((dimension + 15u) & ~15u) * 4; }
 
 // Of host_fetch_step: fresh_capacity new keys, then as many ordinals, later ranks.
 VAMANA_HD uint32_t step_shared_bytes(uint32_t fresh_capacity) { return fresh_capacity * 12; }
-
-// Of host_fetch_rerank: the best keys, the keys and rows of a pass, the query.
-VAMANA_HD uint32_t rerank_shared_bytes(uint32_t list_capacity, uint32_t dimension) {
-  return ((list_capacity * 8 + 15u) & ~15u) + kRerankPass * 16 + begin_shared_bytes(dimension);
-}
 
 }  // namespace vamana

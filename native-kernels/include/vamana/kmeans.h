@@ -18,8 +18,6 @@ constexpr uint32_t kKMeansPart = 512;
 constexpr uint32_t kKMeansShortRows = 1024;
 // Rows that a block of kmeans_assign_tile takes.
 constexpr uint32_t kKMeansTileRows = 128;
-// Most candidates of kmeans_seed_4, _8 and _16.
-constexpr uint32_t kKMeansShortPool = 2048;
 // Most centroids: their counters have to fit the shared memory of a block.
 constexpr uint32_t kKMeansMaxCentroids = 8192;
 
@@ -64,7 +62,7 @@ struct KMeans {
   uint32_t pool;
   uint32_t part_capacity;
   uint32_t max_length;
-  uint32_t first;       // draw all centroids, not only centroids of empty clusters
+  uint32_t first;       // kmeans_fill: draw all centroids, not only centroids of empty clusters
   uint32_t step;        // kmeans_draw, kmeans_near: ordinal of a centroid
   uint32_t reserved;
 };

@@ -5,11 +5,11 @@ import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Collections;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
 import org.apache.lucene.index.VectorSimilarityFunction;
@@ -44,16 +44,7 @@ public class AheadTests extends GpuTestCase {
   }
 
   private static WorkItem item(SegmentView view, float[] query, int k) {
-    return new WorkItem(
-        view,
-        QueryVector.of(query),
-        k,
-        WalkParameters.exact(k),
-        null,
-        view.size(),
-        Long.MAX_VALUE,
-        () -> false,
-        new int[0]);
+    return Walks.item(view, QueryVector.of(query), k, WalkParameters.exact(k));
   }
 
   private WorkResult ask(Ahead ahead, int segment, float[] query) throws IOException {
@@ -75,47 +66,6 @@ public class AheadTests extends GpuTestCase {
     }
   }
 
-  /** Each answer counts from the call that sends its item until the call that takes it. */
-  public void testAnswersAreCountedUntilTheyAreTaken() throws IOException {
-    try (TestIndex index = index()) {
-      views = index.views();
-      Ahead ahead = new Ahead(true);
-      askAll(ahead, index.vector().floats());
-      assertEquals("nothing was sent", 0, ahead.waitingBytes());
-      float[] query = index.vector().floats();
-      ask(ahead, 0, query);
-      assertEquals("five answers", ANSWERS, ahead.waitingBytes());
-      for (int segment = 1; segment < SEGMENTS; segment++) {
-        assertEquals(ANSWERS, ahead.waitingBytes());
-        ask(ahead, segment, query);
-      }
-      assertEquals(0, ahead.waitingBytes());
-      assertEquals(5, (long) ahead.totals().get("used"));
-    }
-  }
-
-  /** Queries that end early leave answers; every way to forget a query releases them. */
-  public void testAnswersThatNobodyAsksForAnyMore() throws IOException {
-    try (TestIndex index = index()) {
-      views = index.views();
-      List<Runnable> ends = new ArrayList<>();
-      Ahead ahead = new Ahead(true);
-      ends.add(() -> ahead.enable(false));
-      ends.add(() -> ahead.closing(views.get(3)));
-      ends.add(() -> ahead.closing(views.get(0)));
-      for (Runnable end : ends) {
-        ahead.enable(true);
-        askAll(ahead, index.vector().floats());
-        for (int i = 0; i < 3; i++) {
-          ask(ahead, 0, index.vector().floats());
-        }
-        assertEquals(3 * ANSWERS, ahead.waitingBytes());
-        end.run();
-        assertEquals(0, ahead.waitingBytes());
-      }
-    }
-  }
-
   /** The oldest queries make room; without room, queries are searched segment by segment. */
   public void testBoundByBytes() throws IOException {
     try (TestIndex index = index()) {
@@ -134,38 +84,6 @@ public class AheadTests extends GpuTestCase {
       long sent = ahead.totals().get("sent");
       assertTrue("sent " + sent, sent > 5 * 500);
       ahead.enable(false);
-      assertEquals(0, ahead.waitingBytes());
-    }
-  }
-
-  /**
-   * If the device leaves all other segments alone, their calls do not wait for the first segment's
-   * answer.
-   */
-  public void testLeftAlone() throws Exception {
-    try (TestIndex index = index()) {
-      views = index.views();
-      Ahead ahead = new Ahead(true);
-      askAll(ahead, index.vector().floats());
-      calls.clear();
-      float[] query = index.vector().floats();
-      WorkResult first =
-          ahead.search(
-              item(views.get(0), query),
-              (items, alone) -> {
-                assertEquals(SEGMENTS, items.size());
-                alone.run();
-                assertEquals("nothing is kept", 0, ahead.waitingBytes());
-                for (int segment = 1; segment < SEGMENTS; segment++) {
-                  assertEquals(K, ask(ahead, segment, query).ordinals().length);
-                }
-                List<WorkResult> results = new ArrayList<>(Collections.nCopies(SEGMENTS, null));
-                results.set(0, CpuExecutor.search(items.get(0)));
-                return results;
-              });
-      assertEquals(K, first.ordinals().length);
-      assertEquals(Collections.nCopies(SEGMENTS - 1, 1), calls);
-      assertEquals("only what is sent counts", 0, (long) ahead.totals().get("sent"));
       assertEquals(0, ahead.waitingBytes());
     }
   }

@@ -14,6 +14,7 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.work.Workers;
 import java.io.IOException;
@@ -148,16 +149,7 @@ public class DamagedSegmentTests extends GpuTestCase {
   }
 
   private static WorkItem item(SegmentView view) {
-    return new WorkItem(
-        view,
-        vector(),
-        5,
-        WalkParameters.exact(24),
-        null,
-        view.size(),
-        Long.MAX_VALUE,
-        () -> false,
-        new int[0]);
+    return Walks.item(view, vector(), 5, WalkParameters.exact(24));
   }
 
   private static void assertRefused(Placement placement, boolean compound, String extension)

@@ -1,5 +1,6 @@
 package dev.vamana.cuda;
 
+import dev.vamana.cuda.driver.InterceptedDriver;
 import dev.vamana.cuda.driver.SeamDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
@@ -13,7 +14,8 @@ import dev.vamana.cuda.plan.PlanMode;
  * @param fault how it goes wrong
  * @param n which of these calls since the phase began, from 1
  */
-record FaultCell(Phase phase, Route route, SeamDriver.Call call, SeamDriver.Fault fault, int n) {
+record FaultCell(
+    Phase phase, Route route, InterceptedDriver.Call call, SeamDriver.Fault fault, int n) {
 
   /** Activity of the node. */
   enum Phase {

@@ -3,7 +3,7 @@ package dev.vamana.cuda;
 import dev.vamana.cuda.FaultCell.Phase;
 import dev.vamana.cuda.FaultCell.Route;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.SeamDriver.Call;
+import dev.vamana.cuda.driver.InterceptedDriver.Call;
 import dev.vamana.cuda.driver.SeamDriver.Fault;
 import java.lang.reflect.Method;
 import java.lang.reflect.Modifier;

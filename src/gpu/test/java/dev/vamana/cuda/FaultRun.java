@@ -6,8 +6,8 @@ import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.DeviceInfo;
 import dev.vamana.cuda.driver.GpuException;
+import dev.vamana.cuda.driver.InterceptedDriver.Call;
 import dev.vamana.cuda.driver.SeamDriver;
-import dev.vamana.cuda.driver.SeamDriver.Call;
 import dev.vamana.cuda.driver.SeamDriver.Fault;
 import dev.vamana.cuda.driver.SimulatedKernels;
 import dev.vamana.cuda.memory.HostMemoryAccount;
@@ -19,6 +19,7 @@ import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.stock.AcceleratedReaders;
@@ -373,17 +374,7 @@ final class FaultRun {
               : WalkParameters.quantized(BEAM, WalkParameters.RERANK_EXPANDED);
       for (int i = 0; i < 4; i++) {
         FixedBitSet accepted = i % 2 == 0 ? null : most;
-        items.add(
-            new WorkItem(
-                view,
-                QueryVector.of(FaultIndex.vector(random)),
-                K,
-                walk,
-                accepted,
-                accepted == null ? view.size() : accepted.cardinality(),
-                Long.MAX_VALUE,
-                () -> false,
-                new int[0]));
+        items.add(Walks.item(view, QueryVector.of(FaultIndex.vector(random)), K, walk, accepted));
       }
     }
     return items;

@@ -1,7 +1,7 @@
 package dev.vamana.cuda;
 
 import dev.vamana.cuda.FaultCell.Phase;
-import dev.vamana.cuda.driver.SeamDriver.Call;
+import dev.vamana.cuda.driver.InterceptedDriver.Call;
 import dev.vamana.cuda.driver.SeamDriver.Fault;
 import java.io.IOException;
 import java.nio.file.Files;

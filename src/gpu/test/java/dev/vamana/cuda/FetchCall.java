@@ -7,8 +7,10 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.lane.SpareProcessors;
 import dev.vamana.cuda.lane.Waiters;
 import dev.vamana.cuda.memory.ResidentSegment;
+import dev.vamana.search.CpuExecutor;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WorkItem;
+import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
@@ -18,12 +20,14 @@ import java.util.Map;
 import java.util.function.Function;
 import org.apache.lucene.store.AlreadyClosedException;
 
-/** Items of one call of host fetch: a ticket for each shape. */
+/** Items of one call of host fetch: a ticket for each shape. The caller re-ranks. */
 final class FetchCall {
   private final List<FetchTicket> tickets = new ArrayList<>();
+  private final List<WorkItem> items;
 
   FetchCall(FetchLane fetch, List<WorkItem> items, Function<SegmentView, ResidentSegment> held)
       throws IOException {
+    this.items = items;
     Map<FetchShape, List<Integer>> shapes = new LinkedHashMap<>();
     for (int i = 0; i < items.size(); i++) {
       shapes.computeIfAbsent(FetchShape.of(items.get(i)), unseen -> new ArrayList<>()).add(i);
@@ -59,12 +63,27 @@ final class FetchCall {
           throw ticket.failure();
         }
         for (int i = 0; i < ticket.count(); i++) {
-          results[ticket.item(i)] = ticket.result(i);
+          results[ticket.item(i)] = reranked(items.get(ticket.item(i)), ticket.result(i));
         }
       }
     } finally {
       tickets.forEach(FetchTicket::leave);
     }
     return Arrays.asList(results);
+  }
+
+  private static DeviceResult reranked(WorkItem item, DeviceResult found) throws IOException {
+    if (found.approximate() == false) {
+      return found;
+    }
+    WorkResult hits = CpuExecutor.rerank(item, found.ordinals(), found.visited(), found.complete());
+    return new DeviceResult(
+        hits.ordinals(),
+        hits.scores(),
+        found.visited(),
+        found.iterations(),
+        found.complete(),
+        false,
+        null);
   }
 }

@@ -1,16 +1,14 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.api.GpuStatistics;
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.FaultyDriver;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.search.CpuSearches;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayList;
 import java.util.List;
@@ -42,32 +40,6 @@ public class GpuCountersTests extends GpuTestCase {
         residency,
         WALKS.withBatches(BATCHES).withWaitForUpload(wait),
         new QuietListener());
-  }
-
-  private static WorkItem cancelled(WorkItem item) {
-    return new WorkItem(
-        item.segment(),
-        item.query(),
-        item.k(),
-        item.walk(),
-        item.acceptedOrdinals(),
-        item.acceptedCount(),
-        item.visitLimit(),
-        () -> true,
-        item.entryPoints());
-  }
-
-  private static WorkItem limited(WorkItem item) {
-    return new WorkItem(
-        item.segment(),
-        item.query(),
-        item.k(),
-        item.walk(),
-        item.acceptedOrdinals(),
-        item.acceptedCount(),
-        1 + random().nextInt(400),
-        item.cancelled(),
-        item.entryPoints());
   }
 
   private static void assertNothingWentDown(GpuStatistics before, GpuStatistics after) {
@@ -115,7 +87,8 @@ public class GpuCountersTests extends GpuTestCase {
                 random().nextInt(WalkParameters.Distances.values().length)];
         for (WorkItem item : index.items(1 + random().nextInt(40), distances)) {
           int kind = random().nextInt(20);
-          batch.add(kind == 0 ? cancelled(item) : kind == 1 ? limited(item) : item);
+          long limit = kind == 1 ? 1 + random().nextInt(400) : item.visitLimit();
+          batch.add(kind > 1 ? item : Walks.limited(item, limit, () -> kind == 0));
         }
         batches.add(batch);
       }
@@ -213,41 +186,6 @@ public class GpuCountersTests extends GpuTestCase {
     return vector.floats() != null
         ? new KnnFloatVectorQuery(FIELD, vector.floats(), k)
         : new KnnByteVectorQuery(FIELD, vector.bytes(), k);
-  }
-
-  /** Counters of a residency outlive its context. */
-  public void testResidencyCountersSurviveALostContext() throws Exception {
-    FaultyDriver first = new FaultyDriver(driver());
-    ConcurrentLinkedQueue<CudaDriver> drivers =
-        new ConcurrentLinkedQueue<>(List.of(first, driver()));
-    GpuOptions options =
-        WALKS
-            .withBatches(BATCHES)
-            .withWaitForUpload(true)
-            .withTimes(times -> times.retry(1_000_000, 2_000_000));
-    try (TestIndex index = TestIndex.any(500, 2);
-        GpuExecutor executor =
-            GpuExecutor.open(
-                drivers::poll, ResidencyOptions.defaults(1L << 30), options, new QuietListener())) {
-      index.views().forEach(executor::opened);
-      executor.search(index.items(20, WalkParameters.Distances.EXACT));
-      long uploads = executor.statistics().counter("residency", "uploads");
-      long hits = executor.statistics().counter("residency", "hits");
-      assertTrue(uploads > 0 && hits > 0);
-      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
-      executor.search(index.items(20, WalkParameters.Distances.EXACT));
-      // a context is counted before searches get it
-      GpuStatistics between;
-      do {
-        between = executor.statistics();
-        assertTrue(between.counter("residency", "uploads") >= uploads);
-        assertTrue(between.counter("residency", "hits") >= hits);
-      } while (between.usable() == false || between.counter("contexts", "opened") < 2);
-      executor.search(index.items(20, WalkParameters.Distances.EXACT));
-      GpuStatistics after = executor.statistics();
-      assertTrue(after.toString(), after.counter("residency", "uploads") > uploads);
-      assertTrue(after.toString(), after.counter("residency", "hits") > hits);
-    }
   }
 
   /** Numbers of searches that readers of this process have answered by themselves. */

@@ -7,11 +7,14 @@ import dev.vamana.cuda.kernel.Policy;
 import dev.vamana.cuda.kernel.Tuning;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Compares answers of the device with answers of the CPU for the same walks. */
@@ -74,6 +77,31 @@ public class GpuExecutorTests extends GpuTestCase {
     assertAnswers(Placement.EXACT, 0.99);
   }
 
+  /** Sums of bytes are exact in any order, so that whole answers are the CPU's to the last bit. */
+  public void testWalksOfBytes() throws IOException {
+    try (TestIndex index =
+        new TestIndex(
+            VectorEncoding.BYTE,
+            VectorSimilarityFunction.EUCLIDEAN,
+            8 + random().nextInt(40),
+            1500,
+            3)) {
+      for (int warps : Tuning.WARPS) {
+        BatchOptions batches = BATCHES.withTuning(Tuning.DEFAULT.withWarps(warps));
+        try (GpuExecutor executor = open(driver(), batches, Placement.EXACT)) {
+          List<WorkItem> items = index.items(60, WalkParameters.Distances.EXACT);
+          List<WorkResult> expected = onCpu(items);
+          List<WorkResult> found = executor.search(items);
+          for (int i = 0; i < items.size(); i++) {
+            assertArrayEquals(expected.get(i).ordinals(), found.get(i).ordinals());
+            assertArrayEquals(expected.get(i).scores(), found.get(i).scores(), 0);
+          }
+          assertTrue(executor.statistics().counter("items_by_placement", "exact") > 0);
+        }
+      }
+    }
+  }
+
   /** Every choice that is made by rule can be made by hand, and gives the same answers. */
   public void testTunings() throws IOException {
     assertAnswers(Placement.IN_MEMORY, Tuning.DEFAULT.withTable(Policy.TABLE_FLOAT), 0.98);
@@ -96,16 +124,11 @@ public class GpuExecutorTests extends GpuTestCase {
       for (WorkItem item : index.items(3000, WalkParameters.Distances.QUANTIZED)) {
         // all expanded nodes come back, some kilobytes an item
         items.add(
-            new WorkItem(
+            Walks.item(
                 item.segment(),
                 item.query(),
                 item.k(),
-                WalkParameters.quantized(40, WalkParameters.RERANK_EXPANDED),
-                null,
-                item.segment().size(),
-                Long.MAX_VALUE,
-                () -> false,
-                new int[0]));
+                WalkParameters.quantized(40, WalkParameters.RERANK_EXPANDED)));
       }
       List<WorkResult> results = executor.search(items);
       assertSame(onCpu(items), results, 0.95);
@@ -134,16 +157,8 @@ public class GpuExecutorTests extends GpuTestCase {
         List<WorkItem> items = new ArrayList<>();
         for (int i = 0; i < 50; i++) {
           items.add(
-              new WorkItem(
-                  index.views().get(0),
-                  index.vector(),
-                  4,
-                  WalkParameters.exact(8),
-                  accepted,
-                  accepted.cardinality(),
-                  Long.MAX_VALUE,
-                  () -> false,
-                  new int[0]));
+              Walks.item(
+                  index.views().get(0), index.vector(), 4, WalkParameters.exact(8), accepted));
         }
         calls.add(items);
       }
@@ -173,16 +188,7 @@ public class GpuExecutorTests extends GpuTestCase {
       List<WorkItem> items = new ArrayList<>();
       for (int i = 0; i < 50; i++) {
         items.add(
-            new WorkItem(
-                index.views().get(0),
-                index.vector(),
-                4,
-                WalkParameters.exact(8),
-                accepted,
-                accepted.cardinality(),
-                Long.MAX_VALUE,
-                () -> false,
-                new int[0]));
+            Walks.item(index.views().get(0), index.vector(), 4, WalkParameters.exact(8), accepted));
       }
       WorkResult alone = executor.search(items.subList(0, 1)).get(0);
       assertEquals(0, executor.statistics().counter("batches", "copied_bitsets"));
@@ -204,16 +210,10 @@ public class GpuExecutorTests extends GpuTestCase {
         GpuExecutor executor = open(driver, BATCHES, Placement.EXACT)) {
       for (int limit : new int[] {0, 1, 10, 40, 100}) {
         WorkItem item =
-            new WorkItem(
-                index.views().get(0),
-                index.vector(),
-                10,
-                WalkParameters.exact(30),
-                null,
-                1500,
+            Walks.limited(
+                Walks.item(index.views().get(0), index.vector(), 10, WalkParameters.exact(30)),
                 limit,
-                () -> false,
-                new int[0]);
+                () -> false);
         WorkResult result = executor.search(List.of(item)).get(0);
         assertFalse(result.complete());
         assertTrue(result.visited() + " of " + limit, result.visited() <= limit);

@@ -14,7 +14,6 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
-import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.concurrent.CountDownLatch;
@@ -53,12 +52,6 @@ public class GpuFailureTests extends GpuTestCase {
     }
   }
 
-  /** Drivers in turn; the last one again and again. */
-  private static Supplier<CudaDriver> inTurn(List<? extends Supplier<CudaDriver>> drivers) {
-    AtomicInteger next = new AtomicInteger();
-    return () -> drivers.get(Math.min(drivers.size() - 1, next.getAndIncrement())).get();
-  }
-
   public void testNoDeviceAtFirst() {
     GpuException none = new GpuException(GpuException.Kind.UNAVAILABLE, "no driver");
     GpuException thrown =
@@ -73,93 +66,6 @@ public class GpuFailureTests extends GpuTestCase {
                     everything(Placement.EXACT),
                     new QuietListener()));
     assertSame(none, thrown);
-  }
-
-  /** A context in which anything cannot be had is not left open. */
-  public void testOpeningFails() {
-    for (FaultyDriver.Operation operation :
-        List.of(
-            FaultyDriver.Operation.ALLOCATE,
-            FaultyDriver.Operation.ALLOCATE_PINNED,
-            FaultyDriver.Operation.STREAM,
-            FaultyDriver.Operation.EVENT)) {
-      for (int n = 1; ; n++) {
-        FaultyDriver driver = new FaultyDriver(driver());
-        driver.fail(operation, n, GpuException.Kind.OUT_OF_MEMORY);
-        GpuExecutor executor;
-        try {
-          executor =
-              openAtOnce(options(), () -> driver, everything(Placement.EXACT), new QuietListener());
-        } catch (GpuException e) {
-          assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
-          continue;
-        }
-        executor.close();
-        assertTrue(operation + " fails somewhere", n > 1);
-        break;
-      }
-    }
-  }
-
-  /** The n-th operation of a kind fails, for every n that a few searches come to. */
-  public void testEachOperationFailsOnce() throws IOException {
-    try (TestIndex index = TestIndex.any(600, 2)) {
-      List<List<WorkItem>> calls = new ArrayList<>();
-      List<List<WorkResult>> expected = new ArrayList<>();
-      for (int count : new int[] {1, 30, 3}) {
-        calls.add(index.items(count, WalkParameters.Distances.EXACT));
-        expected.add(onCpu(calls.get(calls.size() - 1)));
-      }
-      for (FaultyDriver.Operation operation :
-          List.of(
-              FaultyDriver.Operation.COPY,
-              FaultyDriver.Operation.LAUNCH,
-              FaultyDriver.Operation.EVENT,
-              FaultyDriver.Operation.KERNEL,
-              FaultyDriver.Operation.ALLOCATE)) {
-        for (GpuException.Kind kind :
-            List.of(
-                GpuException.Kind.FAILED,
-                GpuException.Kind.OUT_OF_MEMORY,
-                GpuException.Kind.CONTEXT_LOST)) {
-          int most = operation == FaultyDriver.Operation.EVENT ? 12 : 6;
-          for (int n = 1; n <= most; n++) {
-            assertOneFailure(calls, expected, operation, n, kind);
-          }
-        }
-      }
-    }
-  }
-
-  private static void assertOneFailure(
-      List<List<WorkItem>> calls,
-      List<List<WorkResult>> expected,
-      FaultyDriver.Operation operation,
-      int n,
-      GpuException.Kind kind)
-      throws IOException {
-    FaultyDriver first = new FaultyDriver(driver());
-    SimulatedDriver[] later = new SimulatedDriver[1];
-    Told told = new Told();
-    GpuExecutor executor =
-        openAtOnce(
-            options(),
-            inTurn(List.of(() -> first, () -> later[0] = driver())),
-            everything(Placement.EXACT),
-            told);
-    try {
-      first.fail(operation, n, kind);
-      for (int i = 0; i < calls.size(); i++) {
-        assertSame(expected.get(i), executor.search(calls.get(i)), 0.98);
-      }
-      boolean lost = kind == GpuException.Kind.CONTEXT_LOST && first.lost();
-      assertEquals(lost ? 1 : 0, losses(executor, lost ? 1 : 0));
-      assertTrue(told.reasons.size() <= 4);
-    } finally {
-      executor.close();
-    }
-    // closing a driver in which anything is left throws
-    assertTrue(first.lost() || first.count(operation) > 0);
   }
 
   /** Losses counted; one that was found after the last answer is counted a moment later. */

@@ -5,34 +5,22 @@ import dev.vamana.codec.CodebookProvider;
 import dev.vamana.codec.IndexType;
 import dev.vamana.codec.VamanaParameters;
 import dev.vamana.codec.VamanaVectorsFormat;
-import dev.vamana.cuda.api.FallbackReason;
 import dev.vamana.cuda.api.GpuListener;
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.ivf.CodeKind;
-import dev.vamana.pq.Codebook;
-import dev.vamana.pq.CodebookId;
-import dev.vamana.pq.PqEncoder;
-import dev.vamana.pq.PqEngine;
-import dev.vamana.pq.PqTrainer;
-import dev.vamana.pq.RowSource;
 import dev.vamana.pq.SubspaceLayout;
-import dev.vamana.pq.TrainingSample;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.SegmentViews;
 import dev.vamana.vectors.FileRegion;
-import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.Collections;
 import java.util.List;
 import java.util.Random;
-import java.util.concurrent.atomic.AtomicInteger;
 import org.apache.lucene.codecs.KnnVectorsReader;
 import org.apache.lucene.codecs.perfield.PerFieldKnnVectorsFormat;
 import org.apache.lucene.document.Document;
@@ -198,135 +186,10 @@ public class GpuQuantizerTests extends GpuTestCase {
       // every vector once, and the sample in each iteration
       long assigned = counter(executor, "training", "vectors_assigned");
       assertTrue(assigned + " vectors", assigned > SIZE);
-      assertTrue(counter(executor, "training", "assign_nanos") > 0);
       assertEquals(0, counter(executor, "training_on_cpu", "failed"));
       drivers.get(0).fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
       assertArrayEquals(expected, writeLists(rows, new BuildStatistics()));
       assertEquals(1, counter(executor, "training_on_cpu", "failed"));
-    }
-  }
-
-  /** A merge that is cancelled while the device assigns vectors stops. */
-  public void testAssignmentStops() throws IOException {
-    float[][] rows = rows();
-    try (GpuExecutor executor = open(driver(), new QuietListener())) {
-      PqEngine engine = executor.quantizer();
-      AtomicInteger checks = new AtomicInteger();
-      AbortCheck abort =
-          () -> {
-            if (checks.incrementAndGet() > 5) {
-              throw new IOException("stop");
-            }
-          };
-      try (PqEngine.Assigner assigner =
-          engine.assigner(Arrays.copyOf(rows, 20), SIZE, Workers.callingThread(), abort)) {
-        IOException e =
-            expectThrows(
-                IOException.class,
-                () -> assigner.assign(RowSource.of(rows), SIZE, new int[SIZE], new float[SIZE]));
-        assertEquals("stop", e.getMessage());
-      }
-      assertEquals(0, counter(executor, "training_on_cpu", "failed"));
-    }
-  }
-
-  public void testWhatIsSmallIsTheCpus() throws IOException {
-    SimulatedDriver driver = driver();
-    try (GpuExecutor executor = open(driver, new QuietListener())) {
-      TrainingSample sample = TrainingSample.of(2, new float[][] {{1, 2}, {3, 4}});
-      SubspaceLayout layout = new SubspaceLayout(2, 1);
-      PqTrainer.Options options = PqTrainer.Options.defaults(1);
-      PqEngine engine = executor.quantizer();
-      Workers workers = Workers.callingThread();
-      assertNull(engine.train(sample, layout, options, workers, AbortCheck.NEVER));
-      Codebook codebook =
-          PqTrainer.train(
-              engine, sample, layout, CodebookId.random(), options, workers, AbortCheck.NEVER);
-      assertNull(engine.encoder(codebook, 1_000, workers, AbortCheck.NEVER));
-      assertEquals(3, counter(executor, "training_on_cpu", "too_small"));
-      assertEquals(0, counter(executor, "training", "codebooks"));
-    }
-  }
-
-  public void testTheCpuFinishesWhatFails() throws IOException {
-    float[][] rows = rows();
-    TrainingSample sample = TrainingSample.of(DIMENSION, rows);
-    PqTrainer.Options options = new PqTrainer.Options(random().nextLong(), 1, 1, 0);
-    CodebookId id = CodebookId.random();
-    Codebook expected = PqTrainer.train(sample, LAYOUT, id, options, AbortCheck.NEVER);
-    byte[] codes = new byte[SIZE * LAYOUT.count()];
-    PqEncoder encoder = new PqEncoder(expected);
-    for (int i = 0; i < SIZE; i++) {
-      encoder.encode(rows[i], codes, i * LAYOUT.count());
-    }
-    RowSource source = RowSource.of(rows);
-    List<FaultyDriver.Operation> operations =
-        new ArrayList<>(
-            List.of(
-                FaultyDriver.Operation.ALLOCATE,
-                FaultyDriver.Operation.ALLOCATE_PINNED,
-                FaultyDriver.Operation.COPY,
-                FaultyDriver.Operation.LAUNCH,
-                FaultyDriver.Operation.KERNEL,
-                FaultyDriver.Operation.STREAM,
-                FaultyDriver.Operation.SYNCHRONIZE));
-    Collections.shuffle(operations, random());
-    for (FaultyDriver.Operation operation : operations.subList(0, 2)) {
-      boolean lose = random().nextInt(4) == 0;
-      GpuException.Kind kind =
-          lose
-              ? GpuException.Kind.CONTEXT_LOST
-              : operation == FaultyDriver.Operation.ALLOCATE
-                  ? GpuException.Kind.OUT_OF_MEMORY
-                  : GpuException.Kind.FAILED;
-      List<FallbackReason> told = new ArrayList<>();
-      QuietListener listener =
-          new QuietListener() {
-            @Override
-            public void fallback(FallbackReason reason, String detail) {
-              told.add(reason);
-            }
-          };
-      List<FaultyDriver> drivers = new ArrayList<>();
-      GpuExecutor executor =
-          openAtOnce(
-              QUIET.withBatches(BATCHES),
-              () -> {
-                FaultyDriver driver = new FaultyDriver(driver());
-                drivers.add(driver);
-                return driver;
-              },
-              everything(Placement.EXACT),
-              listener);
-      try {
-        PqEngine engine = executor.quantizer();
-        Workers workers = Workers.callingThread();
-        FaultyDriver driver = drivers.get(0);
-        driver.fail(operation, 1, kind);
-        Codebook trained =
-            PqTrainer.train(engine, sample, LAYOUT, id, options, workers, AbortCheck.NEVER);
-        assertArrayEquals(expected.centroids(), trained.centroids(), 0);
-        String reason = kind == GpuException.Kind.OUT_OF_MEMORY ? "out_of_memory" : "failed";
-        assertEquals(operation.name(), 1, counter(executor, "training_on_cpu", reason));
-        if (lose) {
-          continue;
-        }
-        assertEquals(1, told.size());
-        // and again: it works now, and what fails is counted but not told of again
-        float[] again = engine.train(sample, LAYOUT, options, workers, AbortCheck.NEVER);
-        assertNotNull(operation + ": " + executor.statistics(), again);
-        try (PqEngine.Encoder device = engine.encoder(trained, SIZE, workers, AbortCheck.NEVER)) {
-          byte[] actual = new byte[codes.length];
-          assertTrue(device.encode(source, SIZE, actual));
-          assertArrayEquals(codes, actual);
-          driver.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.FAILED);
-          assertFalse(device.encode(source, SIZE, actual));
-          assertFalse(device.encode(source, SIZE, actual));
-        }
-        assertTrue(told.size() <= 2);
-      } finally {
-        executor.close();
-      }
     }
   }
 }

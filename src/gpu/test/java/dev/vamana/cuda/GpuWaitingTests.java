@@ -9,6 +9,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
@@ -62,16 +63,10 @@ public class GpuWaitingTests extends GpuTestCase {
     List<WorkItem> items = new ArrayList<>();
     for (WorkItem item : index.items(count, WalkParameters.Distances.EXACT)) {
       items.add(
-          new WorkItem(
-              item.segment(),
-              item.query(),
-              item.k(),
-              WalkParameters.exact(item.k()),
-              null,
-              item.segment().size(),
+          Walks.limited(
+              Walks.item(item.segment(), item.query(), item.k(), WalkParameters.exact(item.k())),
               Long.MAX_VALUE,
-              cancelled,
-              new int[0]));
+              cancelled));
     }
     return items;
   }
@@ -242,32 +237,6 @@ public class GpuWaitingTests extends GpuTestCase {
     }
     assertEquals(BatchOptions.EAGER + 1, executor.statistics().counter("batches", "launches"));
     assertEquals(all, executor.statistics().counter("batches", "items"));
-  }
-
-  /** Many calls start beside launches in flight, however few their items are. */
-  public void testManyCallsDoNotWaitForALaunchToEnd() throws Exception {
-    List<Future<List<WorkResult>>> futures = new ArrayList<>();
-    for (int launches = 1; launches <= BatchOptions.EAGER; launches++) {
-      List<WorkItem> items = items(1, () -> false);
-      futures.add(pool.submit(() -> executor.search(items)));
-      long running = launches;
-      await(() -> executor.statistics().counter("now", "launches_in_flight") == running);
-    }
-    blocked.awaitStart();
-    int calls = 6;
-    assertTrue(calls < BatchOptions.OVERLAP);
-    for (int i = 0; i < calls; i++) {
-      List<WorkItem> more = items(1, () -> false);
-      futures.add(pool.submit(() -> executor.search(more)));
-    }
-    await(
-        () -> executor.statistics().counter("now", "launches_in_flight") == BatchOptions.EAGER + 1);
-    blocked.letGo();
-    for (Future<List<WorkResult>> future : futures) {
-      future.get(2, TimeUnit.MINUTES);
-    }
-    assertEquals(BatchOptions.EAGER + 1, executor.statistics().counter("batches", "launches"));
-    assertEquals(BatchOptions.EAGER + calls, executor.statistics().counter("batches", "items"));
   }
 
   /**

@@ -1,14 +1,6 @@
 package dev.vamana.cuda;
 
-import dev.vamana.cuda.build.BuiltRows;
-import dev.vamana.cuda.build.DeviceBuilder;
-import dev.vamana.cuda.build.RecentSearches;
-import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.SessionHostMemory;
-import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.graph.GraphChecks;
 import dev.vamana.graph.GraphEngine;
@@ -23,7 +15,6 @@ import java.nio.file.Path;
 import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
-import java.util.concurrent.atomic.AtomicLong;
 import org.apache.lucene.index.KnnVectorValues;
 import org.apache.lucene.index.VectorSimilarityFunction;
 
@@ -124,64 +115,6 @@ public class GraphBuildParityTests extends DeviceTestCase {
                 GraphChecks.clustered(random(), 6_000, 4 + random().nextInt(60), 100)),
             VectorSimilarityFunction.DOT_PRODUCT,
             new BuildParameters(24, 64, 1.2f, random().nextLong())));
-  }
-
-  /** Rows lie in host memory; the graph is the same. */
-  public void testLessDeviceMemory() throws IOException {
-    int size = 20_000;
-    int dimension = 60;
-    GraphTask task =
-        task(
-            GraphChecks.floats(GraphChecks.clustered(random(), size, dimension, 200)),
-            random().nextBoolean() ? EUCLIDEAN : VectorSimilarityFunction.COSINE,
-            new BuildParameters(32, 64, 1.2f, random().nextLong()));
-    AtomicLong used = new AtomicLong();
-    AtomicLong most = new AtomicLong();
-    AtomicLong limit = new AtomicLong(Long.MAX_VALUE);
-    DeviceBudget budget =
-        new DeviceBudget() {
-          @Override
-          public boolean reserve(long bytes) {
-            boolean granted = used.get() + bytes <= limit.get();
-            most.accumulateAndGet(granted ? used.addAndGet(bytes) : 0, Math::max);
-            return granted;
-          }
-
-          @Override
-          public void release(long bytes) {
-            used.addAndGet(-bytes);
-          }
-        };
-    try (CudaDriver driver = Gpu.openDriver()) {
-      driver.bind();
-      SessionHostMemory pinned = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
-      TrainingDevice transfers = new TrainingDevice(driver, pinned, budget);
-      DeviceBuilder builder =
-          new DeviceBuilder(
-              driver,
-              transfers,
-              budget,
-              pinned,
-              lost -> fail(lost.getMessage()),
-              new RecentSearches(() -> 0));
-      try (VamanaGraph graph = build(builder, task)) {
-        long room = most.getAndSet(0) - 1;
-        limit.set(room);
-        try (VamanaGraph again = build(builder, task)) {
-          GraphChecks.assertSame(graph, again);
-        }
-        assertTrue(most.get() + " of " + room, most.get() > 0 && most.get() <= room);
-      }
-      assertEquals(0, used.get());
-      transfers.free();
-    }
-  }
-
-  private static VamanaGraph build(DeviceBuilder builder, GraphTask task) throws IOException {
-    try (BuiltRows rows = BuiltRows.begin(task)) {
-      builder.build(task, rows);
-      return rows.finish();
-    }
   }
 
   public void testEqualVectors() throws IOException {

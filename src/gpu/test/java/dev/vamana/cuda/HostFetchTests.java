@@ -188,17 +188,7 @@ public class HostFetchTests extends GpuTestCase {
         Fixture fixture = new Fixture(options())) {
       List<WorkItem> items = new ArrayList<>();
       for (WorkItem item : walkable(index, 150)) {
-        items.add(
-            new WorkItem(
-                item.segment(),
-                item.query(),
-                item.k(),
-                item.walk(),
-                item.acceptedOrdinals(),
-                item.acceptedCount(),
-                1 + random().nextInt(200),
-                item.cancelled(),
-                item.entryPoints()));
+        items.add(Walks.limited(item, 1 + random().nextInt(200), item.cancelled()));
       }
       List<DeviceResult> actual = fixture.search(items);
       // a node more or less at the limit changes all hits of a query, so rounding counts for more
@@ -219,19 +209,13 @@ public class HostFetchTests extends GpuTestCase {
       for (WorkItem item : walkable(index, 60)) {
         boolean cancel = items.size() % 3 == 0;
         items.add(
-            new WorkItem(
-                item.segment(),
-                item.query(),
-                item.k(),
-                item.walk(),
-                item.acceptedOrdinals(),
-                item.acceptedCount(),
+            Walks.limited(
+                item,
                 item.visitLimit(),
                 () -> {
                   asking.add(Thread.currentThread());
                   return cancel;
-                },
-                item.entryPoints()));
+                }));
       }
       List<DeviceResult> results = fixture.search(items);
       for (int i = 0; i < results.size(); i++) {
@@ -278,24 +262,6 @@ public class HostFetchTests extends GpuTestCase {
     }
   }
 
-  public void testClosedSegmentsAreReadNoMore() throws IOException {
-    try (TestIndex index = TestIndex.any(800, 2);
-        Fixture fixture = new Fixture(options())) {
-      List<WorkItem> items = walkable(index, 50);
-      fixture.search(items);
-      SegmentView closed = items.get(0).segment();
-      fixture.held(closed).lease().close();
-      for (int i = 0; i < 5; i++) {
-        List<WorkItem> one = List.of(items.get(random().nextInt(items.size())));
-        if (one.get(0).segment() == closed) {
-          expectThrows(AlreadyClosedException.class, () -> fixture.search(one));
-        } else {
-          assertSame(walked(one), results(fixture.search(one)), 0.5);
-        }
-      }
-    }
-  }
-
   public void testClosingWhileSearched() throws Exception {
     try (TestIndex index = TestIndex.any(1200, 1);
         Fixture fixture = new Fixture(new FetchOptions(2, 2_000, FetchOptions.MIN_BYTES))) {
@@ -319,66 +285,6 @@ public class HostFetchTests extends GpuTestCase {
       fixture.held(items.get(0).segment()).lease().close();
       searching.join();
       assertTrue(ended.get().toString(), ended.get() instanceof AlreadyClosedException);
-    }
-  }
-
-  /**
-   * The n-th operation of a kind fails, for every n that a search comes to: all of them in nightly
-   * runs, otherwise the first few and some of the others.
-   */
-  public void testEachOperationFailsOnce() throws IOException {
-    try (TestIndex index = TestIndex.any(500, 1)) {
-      List<WorkItem> items = walkable(index, 40);
-      List<WorkResult> expected = walked(items);
-      FetchOptions options = new FetchOptions(2, 600, FetchOptions.MIN_BYTES);
-      for (FaultyDriver.Operation operation :
-          List.of(
-              FaultyDriver.Operation.ALLOCATE,
-              FaultyDriver.Operation.ALLOCATE_PINNED,
-              FaultyDriver.Operation.COPY,
-              FaultyDriver.Operation.LAUNCH,
-              FaultyDriver.Operation.STREAM,
-              FaultyDriver.Operation.KERNEL)) {
-        boolean failed = true;
-        for (int n = 1; failed; n += TEST_NIGHTLY ? 1 : n + random().nextInt(n)) {
-          try (Fixture fixture = new Fixture(options)) {
-            items.forEach(item -> fixture.held(item.segment()));
-            fixture.driver.fail(operation, n, GpuException.Kind.FAILED);
-            try {
-              assertSame(expected, results(fixture.search(items)), 0.95);
-              failed = false;
-            } catch (GpuException e) {
-              assertEquals(GpuException.Kind.FAILED, e.kind());
-            }
-            fixture.driver.heal();
-            assertSame(expected, results(fixture.search(items)), 0.95);
-          }
-        }
-      }
-    }
-  }
-
-  public void testLostContextEndsAllCalls() throws IOException {
-    try (TestIndex index = TestIndex.any(500, 1)) {
-      List<WorkItem> items = walkable(index, 40);
-      SimulatedDriver device = driver();
-      FaultyDriver driver = new FaultyDriver(device);
-      driver.bind();
-      AtomicReference<GpuException> lost = new AtomicReference<>();
-      FetchLane fetch = lane(driver, options(), lost::set);
-      SegmentView view = items.get(0).segment();
-      FixedPlacements places = new FixedPlacements(driver, DEVICE_BYTES);
-      ResidentSegment held = place(places, view);
-      driver.fail(
-          FaultyDriver.Operation.LAUNCH, 1 + random().nextInt(9), GpuException.Kind.CONTEXT_LOST);
-      FetchCall call = new FetchCall(fetch, items, unused -> held);
-      assertTrue(expectThrows(GpuException.class, call::await).contextLost());
-      FetchCall late = new FetchCall(fetch, items, unused -> held);
-      assertTrue(expectThrows(GpuException.class, late::await).contextLost());
-      fetch.stop();
-      assertTrue(lost.get().contextLost());
-      held.release();
-      driver.close();
     }
   }
 
@@ -445,16 +351,11 @@ public class HostFetchTests extends GpuTestCase {
       List<WorkItem> items = new ArrayList<>();
       for (int i = 0; i < 200; i++) {
         items.add(
-            new WorkItem(
+            Walks.item(
                 view,
                 vectors.get(random().nextInt(vectors.size())),
                 5,
-                WalkParameters.quantized(20, random().nextInt(3) - 1),
-                null,
-                view.size(),
-                Long.MAX_VALUE,
-                () -> false,
-                new int[0]));
+                WalkParameters.quantized(20, random().nextInt(3) - 1)));
       }
       assertSame(walked(items), results(fixture.search(items)), 0.98);
     }

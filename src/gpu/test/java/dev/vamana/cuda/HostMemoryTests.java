@@ -7,7 +7,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.HostMemoryAccount;
 import dev.vamana.cuda.memory.Placement;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
@@ -137,36 +136,6 @@ public class HostMemoryTests extends GpuTestCase {
     }
   }
 
-  /** A lost context gives back what it had, though its memory is not freed piece by piece. */
-  public void testLostContextGivesBack() throws Exception {
-    TestAccount account = new TestAccount();
-    FaultyDriver first = new FaultyDriver(driver());
-    AtomicLong opened = new AtomicLong();
-    try (TestIndex index = TestIndex.any(600, 2)) {
-      List<WorkItem> items = items(index, Placement.HOST_FETCH, 20);
-      GpuExecutor executor =
-          open(
-              Placement.HOST_FETCH,
-              account,
-              () -> {
-                if (opened.getAndIncrement() == 0) {
-                  return first;
-                }
-                throw new GpuException(GpuException.Kind.UNAVAILABLE, "none");
-              });
-      try {
-        executor.search(items);
-        assertTrue(account.used() > 0);
-        first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
-        assertEquals(20, executor.search(items).size());
-        await(() -> account.used() == 0);
-      } finally {
-        executor.close();
-      }
-      assertEquals(0, account.used());
-    }
-  }
-
   /** Whatever is refused or fails whenever, answers are right and the count comes back to zero. */
   public void testRefusalsAndFailuresAtRandom() throws Exception {
     for (Placement placement : new Placement[] {Placement.EXACT, Placement.HOST_FETCH}) {
@@ -217,25 +186,5 @@ public class HostMemoryTests extends GpuTestCase {
         assertEquals(0, account.used());
       }
     }
-  }
-
-  public void testSession() {
-    TestAccount account = new TestAccount();
-    account.limit = 100;
-    SessionHostMemory session = new SessionHostMemory(account);
-    session.reserve(60);
-    GpuException e = expectThrows(GpuException.class, () -> session.reserve(41));
-    assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
-    assertEquals("41 bytes of pinned memory were refused by the test's account", e.getMessage());
-    session.reserve(40);
-    session.release(30);
-    assertEquals(70, session.used());
-    session.close();
-    assertEquals(0, account.used());
-    session.release(10);
-    session.close();
-    assertEquals(0, account.used());
-    expectThrows(GpuException.class, () -> session.reserve(1));
-    assertEquals(0, session.used());
   }
 }

@@ -7,7 +7,6 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.MemoryLimit;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.memory.ResidencyOptions;
-import dev.vamana.cuda.plan.CostForm;
 import dev.vamana.cuda.plan.CostModel;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.CpuExecutor;
@@ -128,38 +127,6 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
-  public void testOtherSettings() throws Exception {
-    try (TestIndex index = TestIndex.ofLists(SIZE, 1)) {
-      for (PlanMode mode : PlanMode.values()) {
-        try (GpuExecutor executor = open(mode, random().nextBoolean() ? SCANS : LISTS, index)) {
-          List<WorkItem> items = items(index, 5, null);
-          switch (mode) {
-            case GRAPH -> ask(executor, "lists", items);
-            case EXACT -> assertSame(scanned(items), ask(executor, "scan", items), 0.99);
-            case CPU -> assertSame(onCpu(items), ask(executor, "cpu", items), 1);
-            case AUTO -> executor.search(items);
-          }
-          close(executor, index);
-        }
-      }
-    }
-  }
-
-  /** A result remembered under one setting has no effect under another. */
-  public void testSettingsThatChange() throws Exception {
-    try (TestIndex index = TestIndex.ofLists(SIZE, 1);
-        GpuExecutor executor = open(PlanMode.AUTO, SCANS, index)) {
-      List<WorkItem> items = items(index, 3, null);
-      for (int round = 0; round < 2; round++) {
-        assertSame(scanned(items), ask(executor, "scan", items), 0.99);
-        executor.adjust(dynamic(false, false, PlanMode.GRAPH));
-        ask(executor, "lists", items);
-        executor.adjust(dynamic(false, false, PlanMode.AUTO));
-      }
-      close(executor, index);
-    }
-  }
-
   /** Where the device has no raw vectors, lists are searched, whatever a scan would cost. */
   public void testVectorsInTheFile() throws Exception {
     CudaDriver driver = device();
@@ -195,20 +162,6 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
-  /** The number of queries is part of the request: here a search of lists grows with it. */
-  public void testQueriesOfTheCall() throws Exception {
-    CostModel costs = costs(45, 45, 0, 1e9).with(CostForm.LISTS, 0, 0, 0, 0, /* a query */ 10);
-    try (TestIndex index = TestIndex.ofLists(SIZE, 1);
-        GpuExecutor executor = open(PlanMode.AUTO, costs, index)) {
-      ask(executor, "lists", items(index, 3, null));
-      long before = items(executor, "scan");
-      List<WorkItem> many = items(index, 30, null);
-      assertSame(scanned(many), executor.search(many), 0.99);
-      assertEquals(before + 30, items(executor, "scan"));
-      close(executor, index);
-    }
-  }
-
   /** A filter that accepts many is part of a scan, or of a search of lists. */
   public void testFilters() throws Exception {
     try (TestIndex index = TestIndex.ofLists(SIZE, 1);
@@ -220,20 +173,6 @@ public class ListPlanTests extends PlanTestCase {
       ListParityTests.compare("lists", items, ask(lists, "lists", items));
       close(scans, index);
       close(lists, index);
-    }
-  }
-
-  /** So few vectors that all are scored, by whomever. */
-  public void testTinySegments() throws Exception {
-    for (int size : new int[] {1, 4, 30, 323, 330}) {
-      try (TestIndex index = TestIndex.ofLists(size, 1);
-          GpuExecutor executor =
-              open(PlanMode.AUTO, random().nextBoolean() ? SCANS : CostModel.shipped(), index)) {
-        assertTrue(index.views().get(0).hasLists());
-        List<WorkItem> items = items(index, 10, null);
-        assertSame(scanned(items), executor.search(items), 0.99);
-        close(executor, index);
-      }
     }
   }
 

@@ -145,15 +145,6 @@ public class ListTeamTests extends LuceneTestCase {
     }
   }
 
-  /** With wide searches the limit is infinite for whole lists, and pieces have no room for all. */
-  public void testWidths() throws Exception {
-    try (DeviceSegment segment = segment(4_000, 16, codes())) {
-      for (int width : new int[] {1, 32, 33, 300 + random().nextInt(1_000)}) {
-        compare("width " + width, segment, items(segment, 1, width, null, Long.MAX_VALUE));
-      }
-    }
-  }
-
   public void testFiltersAndVisitLimits() throws Exception {
     int size = 4_000;
     try (DeviceSegment segment = segment(size, 16, codes())) {

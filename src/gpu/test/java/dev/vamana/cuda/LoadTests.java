@@ -12,6 +12,7 @@ import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.IOException;
@@ -75,17 +76,7 @@ public class LoadTests extends PlanTestCase {
       WalkParameters walk = WalkParameters.exact(K).withParents(1 + random().nextInt(4));
       List<WorkItem> items = new ArrayList<>();
       for (int q = 0; q < queries; q++) {
-        items.add(
-            new WorkItem(
-                view,
-                index.vector(),
-                K,
-                walk,
-                accepted,
-                accepted == null ? view.size() : accepted.cardinality(),
-                Long.MAX_VALUE,
-                () -> false,
-                new int[0]));
+        items.add(Walks.item(view, index.vector(), K, walk, accepted));
       }
       requests.add(new Request(items));
     }

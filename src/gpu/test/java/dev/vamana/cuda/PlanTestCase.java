@@ -80,8 +80,6 @@ abstract class PlanTestCase extends GpuTestCase {
   /** A model that has these coefficients once it is adapted to the device. */
   static CostModel atScale(CostModel model, CudaDriver driver) {
     return new CostModel(
-        "test",
-        "today",
         driver.device().multiprocessors(),
         Arrays.stream(CostForm.values())
             .collect(Collectors.toMap(form -> form, model::coefficients)));

@@ -9,13 +9,9 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
-import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
-import java.util.concurrent.ExecutorService;
-import java.util.concurrent.Executors;
-import java.util.concurrent.TimeUnit;
 import java.util.function.Supplier;
 import org.apache.lucene.codecs.KnnVectorsFormat;
 import org.apache.lucene.document.IntField;
@@ -35,7 +31,6 @@ import org.apache.lucene.search.TopDocs;
 import org.apache.lucene.search.TopKnnCollector;
 import org.apache.lucene.tests.util.TestUtil;
 import org.apache.lucene.util.Bits;
-import org.apache.lucene.util.NamedThreadFactory;
 
 /** Tests Lucene queries over several segments, whose searches are sent to the device together. */
 public class SegmentsAheadTests extends GpuTestCase {
@@ -164,29 +159,6 @@ public class SegmentsAheadTests extends GpuTestCase {
       assertTrue(items >= 40 * 6);
       assertEquals(statistics.toString(), 40 + items - 40 * 6, launches() - before);
       assertEquals(0, ahead("in_vain"));
-    }
-  }
-
-  /** Threads that search segments side by side take from what the first of them sent. */
-  public void testSegmentsSideBySide() throws Exception {
-    open();
-    ExecutorService pool = Executors.newFixedThreadPool(4, new NamedThreadFactory("segments"));
-    try (TestIndex index = floats(8)) {
-      List<QueryVector> vectors = vectors(index, 60);
-      List<TopDocs> expected = askOneByOne(index.reader, vectors, null);
-      IndexSearcher searcher = new IndexSearcher(index.reader, pool);
-      Threads.run(
-          3,
-          thread -> {
-            for (int i = thread; i < vectors.size(); i += 3) {
-              TopDocs found = searcher.search(query(vectors.get(i), null), K);
-              assertHits(List.of(expected.get(i)), List.of(found));
-            }
-          });
-      assertTrue(executor.statistics().toString(), ahead("used") > 0);
-    } finally {
-      pool.shutdown();
-      assertTrue(pool.awaitTermination(2, TimeUnit.MINUTES));
     }
   }
 
@@ -343,41 +315,6 @@ public class SegmentsAheadTests extends GpuTestCase {
           statistics.counter("items_by_placement", "exact"));
       assertEquals(
           statistics.counter("batches", "items"), statistics.counter("batches", "launches"));
-    }
-  }
-
-  private static List<WorkResult> results(List<TopDocs> found) {
-    List<WorkResult> results = new ArrayList<>();
-    for (TopDocs hits : found) {
-      int[] docs = new int[hits.scoreDocs.length];
-      float[] scores = new float[docs.length];
-      for (int i = 0; i < docs.length; i++) {
-        docs[i] = hits.scoreDocs[i].doc;
-        scores[i] = hits.scoreDocs[i].score;
-      }
-      results.add(new WorkResult(docs, scores, 0, true));
-    }
-    return results;
-  }
-
-  /** Whatever fails, a query gets all its hits, and the counters add up. */
-  public void testFailuresAtRandom() throws Exception {
-    CudaDriver sound = driver();
-    open(() -> sound);
-    try (TestIndex index = floats(5)) {
-      List<QueryVector> vectors = vectors(index, 60);
-      List<TopDocs> expected = askOneByOne(index.reader, vectors, null);
-      installation.close();
-      Supplier<CudaDriver> failing = failingAtRandom(GpuTestCase::driver);
-      installation = null;
-      openAtLast(
-          () -> {
-            open(failing);
-            return executor;
-          });
-      List<TopDocs> found = ask(index.reader, vectors, null);
-      // the CPU rounds differently
-      assertSame(results(expected), results(found), 0.98);
     }
   }
 }

@@ -19,12 +19,17 @@ import java.util.concurrent.atomic.AtomicInteger;
 /** Simulated devices of one machine, each of which can be taken away and given back. */
 final class SeveralDevices {
 
-  /** A look every few milliseconds; no segments stay together. */
-  static final DevicesExecutor.Spread QUICK = new DevicesExecutor.Spread(3_000_000L, 0);
+  /** A look every few milliseconds; no segments stay together, no call is divided. */
+  static final DevicesExecutor.Spread QUICK =
+      new DevicesExecutor.Spread(3_000_000L, 0, Integer.MAX_VALUE);
+
+  /** A look every few milliseconds; segments stay together, calls of 100 items are divided. */
+  static final DevicesExecutor.Spread DIVIDED =
+      new DevicesExecutor.Spread(3_000_000L, Long.MAX_VALUE / 4, 100);
 
   /** No look but for losses; segments of a family stay together. */
   static final DevicesExecutor.Spread STEADY =
-      new DevicesExecutor.Spread(Long.MAX_VALUE / 4, Long.MAX_VALUE / 4);
+      new DevicesExecutor.Spread(Long.MAX_VALUE / 4, Long.MAX_VALUE / 4, Integer.MAX_VALUE);
 
   private static final long HOST_BYTES = 1L << 30;
   private static final long RETRY_NANOS = 1_000_000;

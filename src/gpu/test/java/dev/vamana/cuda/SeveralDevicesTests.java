@@ -2,12 +2,12 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.devices.DevicesExecutor;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.io.Closeable;
@@ -18,6 +18,8 @@ import java.util.Collections;
 import java.util.List;
 import java.util.concurrent.atomic.AtomicBoolean;
 import java.util.concurrent.atomic.AtomicInteger;
+import org.apache.lucene.index.VectorEncoding;
+import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.AlreadyClosedException;
 import org.apache.lucene.store.MMapDirectory;
 import org.apache.lucene.util.IOUtils;
@@ -39,17 +41,7 @@ public class SeveralDevicesTests extends GpuTestCase {
     for (int i = 0; i < count; i++) {
       SegmentView view = views.get(i % views.size());
       WalkParameters walk = new WalkParameters(K + i % 4, how, 1 + i % 3, -1);
-      items.add(
-          new WorkItem(
-              view,
-              index.vector(),
-              K,
-              walk,
-              null,
-              view.size(),
-              Long.MAX_VALUE,
-              () -> false,
-              new int[0]));
+      items.add(Walks.item(view, index.vector(), K, walk));
     }
     return items;
   }
@@ -293,6 +285,96 @@ public class SeveralDevicesTests extends GpuTestCase {
     }
   }
 
+  /** The segments of one device are copied to the other, and each answers half of a large call. */
+  public void testALargeCallIsDividedBetweenASegmentAndItsCopy() throws Exception {
+    int segments = 1 + random().nextInt(3);
+    try (TestIndex index =
+        TestIndex.any(segments * SEGMENT, segments, new MMapDirectory(createTempDir()))) {
+      SeveralDevices devices = devices(2);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.DIVIDED)) {
+        openAll(executor, index.views());
+        assertEquals(1, devicesOf(executor, index));
+        List<WorkItem> items = walks(index, 120, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = executor.search(items);
+        assertSame(onCpu(items), expected, 0.97);
+        for (SegmentView view : index.views()) {
+          await(() -> executor.devices(view).size() == 2);
+        }
+        List<WorkResult> one = executor.search(items.subList(0, 1));
+        await(() -> divided(executor, items, expected));
+        assertSame(expected.subList(0, 1), one, 1);
+        assertEquals(segments, executor.balance().get("copies").longValue());
+        assertEquals(0L, executor.balance().get("moves").longValue());
+        int lost = executor.devices(index.views().get(0)).get(random().nextInt(2));
+        devices.lose(lost);
+        assertSame(expected, executor.search(items), 0.97);
+        await(() -> executor.devices().get(lost).usable() == false);
+        for (SegmentView view : index.views()) {
+          await(() -> SeveralDevices.has(executor, 1 - lost, view));
+        }
+        assertSame(expected, executor.search(items), 0.97);
+        devices.give(lost);
+        await(() -> executor.devices().get(lost).usable());
+        await(() -> divided(executor, items, expected));
+        closeAll(devices, executor, index);
+      }
+    }
+  }
+
+  /** Whether both devices answered the same number of items of a call. */
+  private static boolean divided(
+      DevicesExecutor executor, List<WorkItem> items, List<WorkResult> expected) {
+    long[] before = SeveralDevices.answered(executor);
+    try {
+      assertSame(expected, executor.search(items), 0.97);
+    } catch (IOException e) {
+      throw new java.io.UncheckedIOException(e);
+    }
+    long[] after = SeveralDevices.answered(executor);
+    return after[0] - before[0] == items.size() / 2 && after[1] - before[1] == items.size() / 2;
+  }
+
+  private static TestIndex ofFloats(int dimension, int size, int segments) throws IOException {
+    return new TestIndex(
+        VectorEncoding.FLOAT32,
+        VectorSimilarityFunction.EUCLIDEAN,
+        dimension,
+        size,
+        segments,
+        new MMapDirectory(createTempDir()));
+  }
+
+  /** A copy leaves when a segment needs the memory that it takes. */
+  public void testACopyGivesWay() throws Exception {
+    int dimension = 8 + random().nextInt(40);
+    try (TestIndex index = ofFloats(dimension, SEGMENT, 1);
+        TestIndex other = ofFloats(dimension, 3 * SEGMENT, 3)) {
+      long bytes;
+      try (DevicesExecutor one = openOne(DEVICE_BYTES / 2)) {
+        SegmentView view = index.views().get(0);
+        openAll(one, List.of(view));
+        bytes = one.presence(view).deviceBytes();
+        one.closing(view);
+      }
+      SeveralDevices devices = devices(2, 4 * bytes);
+      try (DevicesExecutor executor =
+          devices.open(Placement.EXACT, OPTIONS, SeveralDevices.DIVIDED)) {
+        SegmentView view = index.views().get(0);
+        openAll(executor, List.of(view));
+        List<WorkItem> items = walks(index, 120, WalkParameters.Distances.EXACT);
+        List<WorkResult> expected = executor.search(items);
+        await(() -> executor.devices(view).size() == 2);
+        openAll(executor, other.views());
+        await(() -> executor.devices(view).size() == 1);
+        assertSame(expected, executor.search(items), 0.97);
+        List<SegmentView> views = new ArrayList<>(other.views());
+        views.add(view);
+        closeAll(devices, executor, views);
+      }
+    }
+  }
+
   /** A search that comes late to the former device must not upload the segment there again. */
   public void testASegmentThatLeftIsNotUploadedAgain() throws Exception {
     try (TestIndex index = TestIndex.any(2 * SEGMENT, 2, new MMapDirectory(createTempDir()))) {
@@ -411,20 +493,5 @@ public class SeveralDevicesTests extends GpuTestCase {
         closeAll(devices, executor, index);
       }
     }
-  }
-
-  public void testADeviceThatCannotBeOpened() {
-    SeveralDevices devices = devices(3);
-    devices.lose(2);
-    GpuException e =
-        expectThrows(
-            GpuException.class,
-            () -> devices.open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
-    assertEquals("device 2 is gone", e.getMessage());
-    // closed: nothing is left, which the drivers would tell
-    assertEquals(0, devices.drivers.get(0).get(0).deviceBytes());
-    expectThrows(
-        IllegalArgumentException.class,
-        () -> devices(65).open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
   }
 }

@@ -57,24 +57,6 @@ public class SteeringTests extends GpuTestCase {
     }
   }
 
-  public void testWarmAndEvict() throws Exception {
-    try (TestIndex index = TestIndex.any(600, 2);
-        GpuExecutor executor = open(MemoryLimit.percent(50), new FaultyDriver(driver()))) {
-      for (SegmentView view : index.views()) {
-        executor.warm(view);
-        await(executor, view, State.RESIDENT);
-        long bytes = executor.presence(view).deviceBytes();
-        assertTrue(bytes > 0);
-        assertEquals(bytes, executor.evict(view));
-        assertEquals(DevicePresence.refused("evicted"), executor.presence(view));
-        executor.closing(view);
-        executor.warm(view);
-        executor.keep(view, true);
-        assertEquals(DevicePresence.refused("closed"), executor.presence(view));
-      }
-    }
-  }
-
   /** Kept segments come into the next context before the other segments. */
   public void testKeptSegmentsAndOptionsOutliveTheContext() throws Exception {
     FaultyDriver first = new FaultyDriver(driver());
@@ -107,35 +89,6 @@ public class SteeringTests extends GpuTestCase {
       assertEquals("over budget", executor.presence(views.get(0)).reason());
       executor.keep(views.get(2), false);
       assertSame(expected, executor.search(items), 0.98);
-    }
-  }
-
-  public void testNoPresenceWithoutAContext() throws Exception {
-    FaultyDriver first = new FaultyDriver(driver());
-    AtomicInteger attempts = new AtomicInteger();
-    try (TestIndex index = TestIndex.any(300, 1);
-        GpuExecutor executor =
-            GpuExecutor.open(
-                () -> {
-                  if (attempts.getAndIncrement() == 0) {
-                    return first;
-                  }
-                  throw new GpuException(GpuException.Kind.UNAVAILABLE, "none");
-                },
-                ResidencyOptions.defaults(1L << 30),
-                WALKS.withBatches(BATCHES).withTimes(times -> times.retry(1_000_000, 8_000_000)),
-                new QuietListener())) {
-      SegmentView view = index.views().get(0);
-      executor.warm(view);
-      await(executor, view, State.RESIDENT);
-      first.fail(FaultyDriver.Operation.LAUNCH, 1, GpuException.Kind.CONTEXT_LOST);
-      // of so many, one is not better off on the CPU
-      executor.search(index.items(60, WalkParameters.Distances.EXACT));
-      await(executor, view, State.NO_DEVICE);
-      executor.warm(view);
-      executor.keep(view, true);
-      assertEquals(0, executor.evict(view));
-      executor.adjust(options(MemoryLimit.percent(10), 5, true));
     }
   }
 

@@ -11,6 +11,7 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.work.Workers;
@@ -78,17 +79,7 @@ public class WholeVectorTests extends PlanTestCase {
       if (fractions) {
         query[random.nextInt(dimension)] += 0.5f;
       }
-      items.add(
-          new WorkItem(
-              view,
-              QueryVector.of(query),
-              K,
-              walk,
-              null,
-              view.size(),
-              Long.MAX_VALUE,
-              () -> false,
-              new int[0]));
+      items.add(Walks.item(view, QueryVector.of(query), K, walk));
     }
     return items;
   }
@@ -165,33 +156,6 @@ public class WholeVectorTests extends PlanTestCase {
               executor.statistics().counter("items_by_placement", "exact-int8"));
           executor.closing(view);
         }
-      }
-    }
-  }
-
-  /**
-   * Narrow vectors, one of them not of integers and maybe not in the sample; other similarities.
-   */
-  public void testOtherVectorsStayAsTheyAre() throws Exception {
-    if (dimension >= Placement.WIDE) {
-      return;
-    }
-    List<QueryVector> base = base();
-    for (VectorSimilarityFunction similarity :
-        List.of(
-            VectorSimilarityFunction.EUCLIDEAN,
-            VectorSimilarityFunction.COSINE,
-            VectorSimilarityFunction.MAXIMUM_INNER_PRODUCT)) {
-      List<QueryVector> own = new ArrayList<>(base);
-      if (similarity == VectorSimilarityFunction.EUCLIDEAN) {
-        float[] other = whole();
-        other[random.nextInt(dimension)] += 0.5f;
-        own.set(1 + random.nextInt(own.size() - 1), QueryVector.of(other));
-      }
-      try (DeviceSegment segment = segment(own, similarity)) {
-        List<WorkItem> items = items(segment.view(), false);
-        List<WorkResult> exact = search(Placement.EXACT, segment.view(), items, "exact");
-        assertSame(exact, search(null, segment.view(), items, "exact"), 1);
       }
     }
   }

@@ -13,6 +13,7 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.work.Workers;
@@ -100,17 +101,7 @@ public class WideVectorTests extends GpuTestCase {
     List<WorkItem> items = new ArrayList<>();
     WalkParameters walk = WalkParameters.exact(BEAM).withParents(1 + random.nextInt(4));
     for (float[] query : queries) {
-      items.add(
-          new WorkItem(
-              view,
-              QueryVector.of(query),
-              K,
-              walk,
-              accepted,
-              accepted == null ? view.size() : accepted.cardinality(),
-              Long.MAX_VALUE,
-              () -> false,
-              new int[0]));
+      items.add(Walks.item(view, QueryVector.of(query), K, walk, accepted));
     }
     return items;
   }

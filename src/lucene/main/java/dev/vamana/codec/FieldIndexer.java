@@ -20,6 +20,7 @@ import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.codecs.hnsw.FlatVectorsReader;
 import org.apache.lucene.index.FieldInfo;
 import org.apache.lucene.index.KnnVectorValues;
+import org.apache.lucene.index.MergeState;
 import org.apache.lucene.index.VectorSimilarityFunction;
 import org.apache.lucene.store.IndexOutput;
 import org.apache.lucene.util.InfoStream;
@@ -184,6 +185,29 @@ final class FieldIndexer {
     synchronized (rows) {
       return rows.copy();
     }
+  }
+
+  /**
+   * Builds and writes the graphs of the filter field's values.
+   *
+   * @param documents of the merged segment
+   * @return null if no value has enough vectors
+   */
+  LabelMetadata writeLabels(IndexOutput out, MergeState merge, int documents) throws IOException {
+    long start = System.nanoTime();
+    LabelMetadata written =
+        new LabelWriter(info, vectors(), raw.getFlatVectorScorer(info.name), building, abort)
+            .write(out, merge, documents);
+    say(
+        "built graphs of "
+            + (written == null ? 0 : written.sizes().length)
+            + " values of "
+            + building.parameters().filterField()
+            + " for "
+            + info.name
+            + ": "
+            + seconds(System.nanoTime() - start));
+    return written;
   }
 
   /** Chooses a codebook, and writes the codes and the codebook. */

@@ -22,6 +22,7 @@ import org.apache.lucene.store.IndexInput;
  * @param graph the field's graph, or null
  * @param lists the field's inverted lists, or null
  * @param quantization the field's codes, or null
+ * @param labels the graphs of the filter field's values, or null
  */
 record FieldMetadata(
     VectorEncoding encoding,
@@ -30,7 +31,8 @@ record FieldMetadata(
     int size,
     GraphMetadata graph,
     ListMetadata lists,
-    QuantizationMetadata quantization) {
+    QuantizationMetadata quantization,
+    LabelMetadata labels) {
 
   // the file stores positions in these lists, so their order must never change
   private static final List<VectorEncoding> ENCODINGS =
@@ -63,7 +65,13 @@ record FieldMetadata(
         size,
         graph,
         lists,
-        quantization);
+        quantization,
+        null);
+  }
+
+  FieldMetadata with(LabelMetadata ofLabels) {
+    return new FieldMetadata(
+        encoding, similarity, dimension, size, graph, lists, quantization, ofLabels);
   }
 
   /** Writes the entry. */
@@ -87,6 +95,10 @@ record FieldMetadata(
     out.writeByte((byte) (quantization == null ? 0 : 1));
     if (quantization != null) {
       quantization.write(out);
+    }
+    out.writeByte((byte) (labels == null ? 0 : 1));
+    if (labels != null) {
+      labels.write(out);
     }
   }
 
@@ -125,7 +137,9 @@ record FieldMetadata(
     ListMetadata lists = flag(in) ? ListMetadata.read(in, size, dimension) : null;
     QuantizationMetadata quantization =
         flag(in) ? QuantizationMetadata.read(in, size, dimension) : null;
-    return new FieldMetadata(encoding, similarity, dimension, size, graph, lists, quantization);
+    LabelMetadata labels = flag(in) ? LabelMetadata.read(in, size) : null;
+    return new FieldMetadata(
+        encoding, similarity, dimension, size, graph, lists, quantization, labels);
   }
 
   private static <T> T element(IndexInput in, String what, List<T> values) throws IOException {

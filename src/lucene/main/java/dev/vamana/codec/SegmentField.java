@@ -6,6 +6,7 @@ import dev.vamana.ivf.InvertedLists;
 import dev.vamana.pq.Codebook;
 import dev.vamana.pq.SubspaceLayout;
 import dev.vamana.search.AcceptedOrdinals;
+import dev.vamana.search.LabelGraphs;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkChange;
@@ -40,6 +41,7 @@ final class SegmentField implements SegmentView {
   private static final String LIST_BYTES = "vamana_lists";
   private static final String CODE_BYTES = "vamana_codes";
   private static final String SCALAR_BYTES = "vamana_scalars";
+  private static final String LABEL_BYTES = "vamana_labels";
 
   private final String name;
   private final Directory directory;
@@ -55,6 +57,7 @@ final class SegmentField implements SegmentView {
   private final FileRegion codesRegion;
   private final FileRegion codebookRegion;
   private final FileChecks checks;
+  private final LabelGraphs labels;
   private final AcceptedOrdinals acceptedOrdinals = new AcceptedOrdinals();
   private volatile Codebook codebook;
   private volatile ScalarCodes scalarCodes;
@@ -111,6 +114,17 @@ final class SegmentField implements SegmentView {
         codes == null
             ? null
             : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
+    LabelMetadata ofValues = metadata.labels();
+    this.labels =
+        ofValues == null
+            ? null
+            : new LabelGraphs(
+                graph,
+                ofValues.offset(),
+                metadata.size(),
+                ofValues.edges(),
+                ofValues.sizes(),
+                ofValues.entryPoints());
     this.checks =
         new FileChecks(
             checks.vectors(),
@@ -150,6 +164,9 @@ final class SegmentField implements SegmentView {
     }
     if (scalarsRegion != null) {
       bytes.put(SCALAR_BYTES, scalarsRegion.length());
+    }
+    if (labels != null) {
+      bytes.put(LABEL_BYTES, metadata.labels().length());
     }
     return bytes;
   }
@@ -305,6 +322,11 @@ final class SegmentField implements SegmentView {
   public ScalarFilter distanceFilter(float[] query) throws IOException {
     ScalarCodes scalars = scalarCodes();
     return scalars == null ? null : scalars.filter(query);
+  }
+
+  @Override
+  public LabelGraphs labels() {
+    return labels;
   }
 
   /** Returns the segment's scalar codes, or null without. */

@@ -3,6 +3,7 @@ package dev.vamana.codec;
 import dev.vamana.graph.BuildParameters;
 import dev.vamana.ivf.CodeKind;
 import dev.vamana.pq.SubspaceLayout;
+import dev.vamana.search.LabelGraphs;
 import dev.vamana.vectors.ScalarCodes;
 import java.util.Objects;
 
@@ -23,6 +24,8 @@ import java.util.Objects;
  * @param type what segments are searched with; with {@link IndexType#IVF}, {@code graphThreshold}
  *     says which segments get lists, and the other parameters above have no effect
  * @param codes codes of inverted lists
+ * @param filterField field with doc values whose values get graphs of their own when segments are
+ *     merged, so that searches with a filter by this field are fast; null for none
  */
 public record VamanaParameters(
     int maxDegree,
@@ -32,7 +35,8 @@ public record VamanaParameters(
     int graphThreshold,
     int quantizationThreshold,
     IndexType type,
-    CodeKind codes) {
+    CodeKind codes,
+    String filterField) {
 
   public static final int DEFAULT_MAX_DEGREE = 64;
   public static final int DEFAULT_BEAM_WIDTH = 128;
@@ -103,7 +107,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         IndexType.GRAPH,
-        CodeKind.DEFAULT);
+        CodeKind.DEFAULT,
+        null);
   }
 
   /** Returns these parameters with another type and kind of codes. */
@@ -116,7 +121,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         newType,
-        newCodes);
+        newCodes,
+        filterField);
   }
 
   /** Returns these parameters with another max degree, beam width and alpha. */
@@ -129,7 +135,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
   }
 
   /** Returns these parameters with another number of subspaces. */
@@ -142,7 +149,8 @@ public record VamanaParameters(
         graphThreshold,
         quantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
   }
 
   /** Returns these parameters with other thresholds. */
@@ -155,7 +163,22 @@ public record VamanaParameters(
         newGraphThreshold,
         newQuantizationThreshold,
         type,
-        codes);
+        codes,
+        filterField);
+  }
+
+  /** Returns these parameters with another filter field, or null for none. */
+  public VamanaParameters withFilterField(String newFilterField) {
+    return new VamanaParameters(
+        maxDegree,
+        beamWidth,
+        alpha,
+        subspaces,
+        graphThreshold,
+        quantizationThreshold,
+        type,
+        codes,
+        newFilterField);
   }
 
   /**
@@ -185,9 +208,23 @@ public record VamanaParameters(
         && size >= Math.max(MIN_SCANNED_CODES, SCANNED_COMPONENTS / dimension);
   }
 
+  /** Returns what a segment's attribute says of these parameters. */
+  String attribute(boolean merge) {
+    return type.settingName() + (merge && filterField != null ? " " + filterField : "");
+  }
+
   /** Parameters of the graph that a merge builds. */
   BuildParameters build() {
     return new BuildParameters(maxDegree, beamWidth, alpha, SEED);
+  }
+
+  /**
+   * Parameters of the graphs over the vectors of one value each. With a larger alpha, the few
+   * neighbours of a row would all be of its own cluster.
+   */
+  BuildParameters buildOfValue() {
+    return new BuildParameters(
+        LabelGraphs.DEGREE, DEFAULT_BEAM_WIDTH, BuildParameters.MIN_ALPHA, SEED);
   }
 
   /**

@@ -32,7 +32,8 @@ import org.apache.lucene.index.SegmentWriteState;
  * ({@link org.apache.lucene.codecs.CodecUtil}); all files of a segment have the same format
  * version.
  *
- * <p>The segment info has the attribute {@value #NAME} with the type, {@code graph} or {@code ivf}.
+ * <p>The segment info has the attribute {@value #NAME} with the type, {@code graph} or {@code ivf};
+ * behind it are a space and the name of the filter field if a merge wrote the segment with one.
  *
  * <h2>.vec (raw vectors) and .vemf (their metadata)</h2>
  *
@@ -88,6 +89,18 @@ import org.apache.lucene.index.SegmentWriteState;
  * is. Vectors of a COSINE field are scaled to unit length first. {@code dev.vamana.ivf.CodeEncoder}
  * and {@code dev.vamana.ivf.ResidualEncoder} say how distances follow from constant, factor and
  * error.
+ *
+ * <p>For each field with graphs of the values of a filter field ({@link
+ * VamanaParameters#filterField}), starting at a multiple of {@value #ALIGNMENT} bytes:
+ *
+ * <ul>
+ *   <li>array[array[<b>int32</b>]] one row per ordinal, as of the graph; neighbours have the same
+ *       value. Rows of vectors whose value has no graph are unused.
+ *   <li>array[<b>int32</b>] for each ordinal the number of its value's graph, or -1.
+ *   <li>for each graph of at least a 32nd of all vectors, in the order of their numbers:
+ *       array[<b>int64</b>] one bit for each ordinal, lowest first, set for the vectors of the
+ *       graph.
+ * </ul>
  *
  * <h2>.veq (product quantization)</h2>
  *
@@ -146,6 +159,13 @@ import org.apache.lucene.index.SegmentWriteState;
  *         <li><b>vlong</b> offset and <b>vlong</b> length of the codebook in .veq
  *         <li>16 * <b>byte</b>, <b>string</b>, <b>vint</b> identity, name and version of the
  *             codebook; the name is empty if the segment trained the codebook
+ *       </ul>
+ *   <li><b>byte</b> 1 if the field has graphs of values, else 0; if 1:
+ *       <ul>
+ *         <li><b>vlong</b> number of edges
+ *         <li><b>vlong</b> offset and <b>vlong</b> length of everything in .vex
+ *         <li><b>vint</b> number of graphs, and for each <b>vint</b> its vectors and <b>int32</b>
+ *             the ordinal from which walks start
  *       </ul>
  * </ul>
  */
@@ -240,17 +260,20 @@ public final class VamanaVectorsFormat extends KnnVectorsFormat {
   @Override
   public KnnVectorsWriter fieldsWriter(SegmentWriteState state) throws IOException {
     // tools that list segments show attributes, but not vector formats
-    state.segmentInfo.putAttribute(NAME, building.parameters().type().settingName());
+    // a flush does not know its fields yet, and writes no graphs of values
+    boolean merge = state.fieldInfos != null;
+    state.segmentInfo.putAttribute(NAME, building.parameters().attribute(merge));
     return new VamanaVectorsWriter(state, rawFormat, building);
   }
 
   /**
-   * Whether segments of this instance have the same type as an existing one.
+   * Whether merges of this instance write the same type, and graphs of the same field's values, as
+   * an existing segment has.
    *
    * @param attribute value of the segment info's attribute {@value #NAME}, or null
    */
   public boolean writesTypeOf(String attribute) {
-    return building.parameters().type().settingName().equals(attribute);
+    return building.parameters().attribute(true).equals(attribute);
   }
 
   @Override

@@ -161,6 +161,10 @@ final class VamanaVectorsWriter extends KnnVectorsWriter {
             withCodes ? indexer.writeCodes(quantization, sources) : null;
         metadata = FieldMetadata.of(info, size, graphMetadata, metadata.lists(), codesMetadata);
       }
+      if (large && mergeState != null && parameters.filterField() != null) {
+        metadata =
+            metadata.with(indexer.writeLabels(graph, mergeState, state.segmentInfo.maxDoc()));
+      }
     }
     meta.writeInt(info.number);
     metadata.write(meta);

@@ -39,12 +39,13 @@ final class CollectorWalk {
   private final Adjacency graph;
   private final KnnCollector collector;
   private final Bits acceptedOrdinals;
-  private final KnnSearchStrategy strategy;
+  // null if the collector is not told of steps
+  private KnnSearchStrategy strategy;
   private final VisitedSet visited;
   private final LongHeap candidates;
   // the best accepted nodes, worst on top; null if the collector is the beam
-  private final LongHeap beam;
-  private final int beamWidth;
+  private LongHeap beam;
+  private int beamWidth;
   private final int[] row;
   private final int[] fresh;
   private final float[] scores;
@@ -93,6 +94,19 @@ final class CollectorWalk {
   }
 
   /**
+   * Prepares for the first or the next of several walks that no edges connect. Each has a beam of
+   * its own, since the hits of the walks before may be nearer than its first steps. Strategies are
+   * not told of steps any more: a walk that finds nothing new does not tell of the next one.
+   */
+  void next(int width) {
+    beamWidth = Math.min(width, graph.size());
+    beam = new LongHeap(beamWidth);
+    candidates.clear();
+    expandedTie = Float.NaN;
+    strategy = null;
+  }
+
+  /**
    * Unwraps seeded strategies. In Lucene's second pass a seeded strategy may wrap null, which its
    * own methods do not check.
    */
@@ -111,18 +125,7 @@ final class CollectorWalk {
    */
   boolean run(int[] entryPoints, long patience) throws IOException {
     long given = collector.visitedCount() + patience;
-    minCompetitive = collector.minCompetitiveSimilarity();
-    int count = 0;
-    for (int entryPoint : entryPoints) {
-      if (visited.add(entryPoint)) {
-        fresh[count++] = entryPoint;
-      }
-      if (count == fresh.length) {
-        score(count);
-        count = 0;
-      }
-    }
-    score(count);
+    collect(entryPoints);
     while (candidates.size() > 0 && collector.earlyTerminated() == false) {
       long nearest = candidates.pop();
       if (worthExpanding(nearest) == false) {
@@ -141,6 +144,22 @@ final class CollectorWalk {
       }
     }
     return true;
+  }
+
+  /** Scores nodes, which are then candidates of the walk. */
+  void collect(int[] nodes) throws IOException {
+    minCompetitive = collector.minCompetitiveSimilarity();
+    int count = 0;
+    for (int node : nodes) {
+      if (visited.add(node)) {
+        fresh[count++] = node;
+      }
+      if (count == fresh.length) {
+        score(count);
+        count = 0;
+      }
+    }
+    score(count);
   }
 
   /**

@@ -18,6 +18,8 @@ public final class CpuSearches {
     SCAN,
     /** The segment has inverted lists, which the executor does not search now. */
     LISTS,
+    /** The filter is by values that have graphs of their own, which the executor does not have. */
+    LABELS,
     /** The collector does not collect the k best hits, or more of them than an executor keeps. */
     COLLECTOR,
     /**

@@ -31,6 +31,11 @@ final class SearchPlan {
   /** Bytes of vectors that caches hold beside other segments and other work. */
   private static final long CACHED_BYTES = 4 << 20;
 
+  /** Largest cost of a search of graphs of values, in costs of a scan and of a walk. */
+  private static final double WORTH_OF_SCAN = 0.15;
+
+  private static final double WORTH_OF_WALK = 0.7;
+
   private SearchPlan() {}
 
   /**
@@ -58,6 +63,18 @@ final class SearchPlan {
       return true;
     }
     return scanCost * accepted <= filteredVisits(segment, k, accepted);
+  }
+
+  /**
+   * Returns how much a search of graphs of values may cost, in distances of a walk. It is less
+   * precise than a scan, so it has to be much cheaper. Costs of two walks are compared with some
+   * slack, since both are estimates. Parameters are as of {@link #scan(SegmentView, int, int)}.
+   */
+  static double mostOfLabels(SegmentView segment, int k, int accepted) {
+    double scan = WORTH_OF_SCAN * scanCost(segment) * accepted;
+    return segment.hasGraph() == false || accepted == 0
+        ? scan
+        : Math.min(scan, WORTH_OF_WALK * filteredVisits(segment, k, accepted));
   }
 
   /** Returns the cost of a scanned distance, in distances of a walk. */

@@ -1,5 +1,6 @@
 package dev.vamana.search;
 
+import dev.vamana.graph.Adjacency;
 import java.io.IOException;
 import java.util.Arrays;
 import org.apache.lucene.search.AcceptDocs;
@@ -42,6 +43,8 @@ public final class SegmentSearch {
   private final boolean scan;
   // a collector ranks by scores, so it cannot steer a search if scores are too coarse
   private final boolean coarse;
+  // the graphs of values that have accepted vectors, or null if they are not searched
+  private final LabelGraphs.Plan labels;
   // searches with the collector; null for segments that this class searches
   private final FormatSearch format;
   // entry points that were read for an item; null if there are none
@@ -81,6 +84,13 @@ public final class SegmentSearch {
                 ? SearchPlan.scan(segment, beam, accepted)
                 : SearchPlan.scanBesideExecutor(segment, beam, accepted));
     this.coarse = segment.rawComparison() != null;
+    this.labels =
+        segment.labels() == null || coarse
+            ? null
+            : segment
+                .labels()
+                .plan(
+                    segment, acceptedDocs, beam, SearchPlan.mostOfLabels(segment, beam, accepted));
   }
 
   /**
@@ -122,6 +132,11 @@ public final class SegmentSearch {
   }
 
   private void run() throws IOException {
+    if (labels != null) {
+      count(CpuSearches.Reason.LABELS);
+      searchHere();
+      return;
+    }
     boolean bestHits = wantsBestHits() && collector.k() <= WalkParameters.MAX_BEAM_WIDTH;
     if (bestHits == false) {
       count(scan ? CpuSearches.Reason.SCAN : CpuSearches.Reason.COLLECTOR);
@@ -189,7 +204,9 @@ public final class SegmentSearch {
     if (scorer == null) {
       scorer = segment.scorer(query);
     }
-    if (segment.hasLists()) {
+    if (labels != null) {
+      walkLabels();
+    } else if (segment.hasLists()) {
       new ListSearch(segment.lists(), query, scorer, ordinals, beam)
           .run(acceptedOrdinals, accepted);
     } else if (scan) {
@@ -218,19 +235,43 @@ public final class SegmentSearch {
     int[] starts = new int[entryPoints.length + 1];
     starts[0] = segment.medoid();
     System.arraycopy(entryPoints, 0, starts, 1, entryPoints.length);
-    CollectorWalk steered =
-        new CollectorWalk(
-            scorer,
-            coarse || query.floats() == null ? null : segment.distanceFilter(query.floats()),
-            segment.adjacency(),
-            ordinals,
-            acceptedOrdinals,
-            beam);
+    CollectorWalk steered = walk(segment.adjacency());
     long patience =
         acceptedOrdinals == null
             ? CollectorWalk.TO_THE_END
             : SearchPlan.patience(segment, beam, accepted);
-    boolean ended = steered.run(starts, patience);
+    complete(steered, steered.run(starts, patience));
+  }
+
+  private CollectorWalk walk(Adjacency graph) throws IOException {
+    return new CollectorWalk(
+        scorer,
+        coarse || query.floats() == null ? null : segment.distanceFilter(query.floats()),
+        graph,
+        ordinals,
+        acceptedOrdinals,
+        beam);
+  }
+
+  /** Walks the graphs of some values one after the other, with one collector. */
+  private void walkLabels() throws IOException {
+    LabelGraphs graphs = segment.labels();
+    CollectorWalk steered = walk(graphs.adjacency());
+    steered.next(beam);
+    steered.collect(labels.alone());
+    for (int i = 0; i < labels.graphs().length; i++) {
+      steered.next(LabelGraphs.beam(i, beam));
+      steered.run(new int[] {graphs.entryPoint(labels.graphs()[i])}, CollectorWalk.TO_THE_END);
+    }
+    complete(steered, true);
+  }
+
+  /**
+   * Finds what a walk may have missed.
+   *
+   * @param ended whether it has ended, rather than been given up
+   */
+  private void complete(CollectorWalk steered, boolean ended) throws IOException {
     float worst = ordinals.minCompetitiveSimilarity();
     boolean full = worst != Float.NEGATIVE_INFINITY;
     if (ended == false || (full == false && ordinals.earlyTerminated() == false)) {

@@ -117,6 +117,11 @@ public interface SegmentView {
     return null;
   }
 
+  /** Returns the graphs of the values of a filter field, or null without. */
+  default LabelGraphs labels() {
+    return null;
+  }
+
   /**
    * Returns one list of all vectors, whose codes tell scans on the CPU which of them need no exact
    * score; null without. Only segments that have neither a graph nor inverted lists have it.

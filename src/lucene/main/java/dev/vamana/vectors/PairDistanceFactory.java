@@ -25,6 +25,18 @@ public final class PairDistanceFactory {
   private final int size;
   private final RawComparison raw;
   private final KnnVectorValues values;
+  // ordinals of the vectors, or null for all
+  private final int[] members;
+
+  private PairDistanceFactory(PairDistanceFactory all, int[] members) {
+    this.suppliers = all.suppliers;
+    this.conversion = all.conversion;
+    this.inverseNorms = all.inverseNorms;
+    this.raw = all.raw;
+    this.values = all.values;
+    this.size = members.length;
+    this.members = members;
+  }
 
   /**
    * Chooses the distance for a field. EUCLIDEAN, and DOT_PRODUCT of floats, use squared Euclidean
@@ -45,6 +57,7 @@ public final class PairDistanceFactory {
       AbortCheck abort)
       throws IOException {
     this.size = values.size();
+    this.members = null;
     this.values = values;
     this.raw = RawComparison.neededFor(values.copy(), similarity);
     VectorSimilarityFunction compared = similarity;
@@ -80,13 +93,34 @@ public final class PairDistanceFactory {
     return size;
   }
 
+  /** Whether scores are too coarse for the field, see {@link RawComparison}. */
+  public boolean raw() {
+    return raw != null;
+  }
+
+  /**
+   * Returns distances between some of the vectors, which are numbered as in the array.
+   *
+   * @param ordinals of the vectors
+   */
+  public PairDistanceFactory among(int[] ordinals) {
+    return new PairDistanceFactory(this, ordinals);
+  }
+
   /** Makes distances for the calling thread. */
-  public synchronized PairDistances create() throws IOException {
-    if (raw != null) {
-      FloatVectorValues own = (FloatVectorValues) values.copy();
-      return new PairDistances(new RawPairs(own, raw), ScoreToDistance.none(), inverseNorms);
+  public PairDistances create() throws IOException {
+    PairDistances all;
+    // factories of subsets share it
+    synchronized (suppliers) {
+      all =
+          raw == null
+              ? new PairDistances(suppliers.copy().scorer(), conversion, inverseNorms)
+              : new PairDistances(
+                  new RawPairs((FloatVectorValues) values.copy(), raw),
+                  ScoreToDistance.none(),
+                  inverseNorms);
     }
-    return new PairDistances(suppliers.copy().scorer(), conversion, inverseNorms);
+    return members == null ? all : all.among(members);
   }
 
   /** Returns raw distances of stored vectors instead of scores. */

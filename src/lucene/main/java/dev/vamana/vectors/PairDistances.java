@@ -1,6 +1,7 @@
 package dev.vamana.vectors;
 
 import java.io.IOException;
+import org.apache.lucene.util.ArrayUtil;
 import org.apache.lucene.util.hnsw.UpdateableRandomVectorScorer;
 
 /**
@@ -14,6 +15,9 @@ public final class PairDistances {
   private final UpdateableRandomVectorScorer scorer;
   private final ScoreToDistance conversion;
   private final float[] inverseNorms;
+  // ordinals of the vectors, or null for all
+  private final int[] members;
+  private int[] translated = new int[64];
   private int pivot = -1;
 
   /**
@@ -24,9 +28,27 @@ public final class PairDistances {
    */
   PairDistances(
       UpdateableRandomVectorScorer scorer, ScoreToDistance conversion, float[] inverseNorms) {
+    this(scorer, conversion, inverseNorms, null);
+  }
+
+  private PairDistances(
+      UpdateableRandomVectorScorer scorer,
+      ScoreToDistance conversion,
+      float[] inverseNorms,
+      int[] members) {
     this.scorer = scorer;
     this.conversion = conversion;
     this.inverseNorms = inverseNorms;
+    this.members = members;
+  }
+
+  /** Returns the same distances, of vectors that are numbered as in an array of ordinals. */
+  PairDistances among(int[] ordinals) {
+    return new PairDistances(scorer, conversion, inverseNorms, ordinals);
+  }
+
+  private int ordinal(int vector) {
+    return members == null ? vector : members[vector];
   }
 
   /**
@@ -53,7 +75,7 @@ public final class PairDistances {
     // the zero vector has no direction, so it must not prune other neighbours
     return inverseNorms[pivot] == 0f
         ? 0f
-        : Math.max(0f, 2f + 2f * distance * inverseNorms[pivot] * inverseNorms[ordinal]);
+        : Math.max(0f, 2f + 2f * distance * inverseNorms[pivot] * inverseNorms[ordinal(ordinal)]);
   }
 
   /**
@@ -61,7 +83,9 @@ public final class PairDistances {
    * are negated inner products, since length matters only there.
    */
   public int longerFirst(int one, int other) {
-    return inverseNorms == null ? 0 : Float.compare(shortness(one), shortness(other));
+    return inverseNorms == null
+        ? 0
+        : Float.compare(shortness(ordinal(one)), shortness(ordinal(other)));
   }
 
   private float shortness(int ordinal) {
@@ -71,8 +95,8 @@ public final class PairDistances {
 
   /** Sets the pivot, the vector that distances are measured from. */
   public void pivot(int ordinal) throws IOException {
-    pivot = ordinal;
-    scorer.setScoringOrdinal(ordinal);
+    pivot = ordinal(ordinal);
+    scorer.setScoringOrdinal(pivot);
   }
 
   /**
@@ -83,7 +107,16 @@ public final class PairDistances {
    * @param count how many of {@code ordinals} to measure
    */
   public void distances(int[] ordinals, float[] distances, int count) throws IOException {
-    scorer.bulkScore(ordinals, distances, count);
-    conversion.convert(pivot, ordinals, distances, count);
+    int[] stored = members == null ? ordinals : translate(ordinals, count);
+    scorer.bulkScore(stored, distances, count);
+    conversion.convert(pivot, stored, distances, count);
+  }
+
+  private int[] translate(int[] vectors, int count) {
+    translated = ArrayUtil.growNoCopy(translated, count);
+    for (int i = 0; i < count; i++) {
+      translated[i] = members[vectors[i]];
+    }
+    return translated;
   }
 }

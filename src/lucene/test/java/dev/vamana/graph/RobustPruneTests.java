@@ -144,22 +144,6 @@ public class RobustPruneTests extends RandomizedTest {
   }
 
   @Test
-  public void largerAlphaKeepsMore() throws IOException {
-    GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 300, 8);
-    int node = randomIntBetween(0, 299);
-    int[] candidates = byDistance(vectors, node, vectors::squaredDistance);
-    int last = 0;
-    for (float alpha : new float[] {1, 1.2f, 1.5f, 2}) {
-      RobustPrune prune =
-          new RobustPrune(vectors.distances().create(), new BuildParameters(128, 128, alpha, 1));
-      int kept =
-          prune(prune, node, candidates, distances(node, candidates, vectors::squaredDistance));
-      assertTrue(alpha + " keeps " + kept + " after " + last, kept >= last);
-      last = kept;
-    }
-  }
-
-  @Test
   public void innerProductsOrderAndDirectionsOcclude() throws IOException {
     GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 60, 4);
     // nearest by inner product to most others

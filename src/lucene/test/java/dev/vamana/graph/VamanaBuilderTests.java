@@ -228,35 +228,6 @@ public class VamanaBuilderTests extends RandomizedTest {
   }
 
   @Test
-  public void existingGraphMayBeDenserOrAllDeletedButOne() throws IOException {
-    GraphTestVectors old = GraphTestVectors.gaussian(getRandom(), 400, 6);
-    VamanaGraph oldGraph = build(old, parameters(32));
-    int[] same = IntStream.range(0, 400).toArray();
-    VamanaGraph sparser =
-        build(
-            old,
-            parameters(8),
-            Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, same));
-    assertWellFormed(sparser, 400);
-    int[] one = new int[400];
-    Arrays.fill(one, -1);
-    one[randomIntBetween(0, 399)] = 17;
-    GraphTestVectors fresh = GraphTestVectors.gaussian(getRandom(), 100, 6);
-    VamanaGraph graph =
-        build(
-            fresh,
-            parameters(8),
-            Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, one));
-    assertEquals(1, graph.reusedNodes());
-    assertWellFormed(graph, 100);
-    assertThrows(
-        IllegalArgumentException.class,
-        () -> new ExistingGraph(oldGraph.rows(), 0, 2, new int[399]));
-  }
-
-  @Test
   public void abortEndsTheBuild() throws IOException {
     GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 2_000, 4);
     AtomicInteger checks = new AtomicInteger();

@@ -219,16 +219,12 @@ public class EstimatingWalkTests extends SearchTestCase {
           found += recall(base, similarity, query, accepted, hits) / QUERIES;
           scored += collector.visitedCount();
           WorkItem item =
-              new WorkItem(
+              Walks.item(
                   view,
                   QueryVector.of(query),
                   beam,
                   WalkParameters.exact(beam).withParents(parents),
-                  accepted,
-                  accepted == null ? SIZE : accepted.cardinality(),
-                  Long.MAX_VALUE,
-                  () -> false,
-                  new int[0]);
+                  accepted);
           WorkResult full = new ReferenceWalk(item).run();
           // without the scan that follows if either walk finds fewer hits than are wanted
           WorkResult estimated = ReferenceWalk.estimating(item).run();

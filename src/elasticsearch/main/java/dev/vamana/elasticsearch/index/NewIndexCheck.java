@@ -18,14 +18,32 @@ import org.elasticsearch.xcontent.XContentType;
 
 /**
  * Compares the settings of a new index with its mapping: it refuses a shared codebook of other
- * dimensions than its field's, and warns of fields that Elasticsearch will rescore without benefit.
- * Elasticsearch calls it as a provider of additional index settings, because only a provider sees
- * both settings and mapping of a new index; it adds no settings.
+ * dimensions than its field's and a filter field of a type without doc values, and warns of fields
+ * that Elasticsearch will rescore without benefit. Elasticsearch calls it as a provider of
+ * additional index settings, because only a provider sees both settings and mapping of a new index;
+ * it adds no settings.
  *
  * <p>A field that is not mapped yet passes, and so does a codebook that this node does not have. A
  * segment of such a field trains a codebook of its own, and the log says why.
  */
 public final class NewIndexCheck implements IndexSettingProvider {
+  private static final List<String> FILTER_TYPES =
+      List.of(
+          "keyword",
+          "boolean",
+          "ip",
+          "date",
+          "date_nanos",
+          "byte",
+          "short",
+          "integer",
+          "long",
+          "unsigned_long",
+          "half_float",
+          "float",
+          "double",
+          "scaled_float");
+
   private final Function<String, SharedCodebook> codebooks;
 
   /**
@@ -40,8 +58,8 @@ public final class NewIndexCheck implements IndexSettingProvider {
   /**
    * Checks a new index.
    *
-   * @throws IllegalArgumentException if the dimensions of a field and its codebook differ; names
-   *     the setting, the value and both numbers
+   * @throws IllegalArgumentException if the dimensions of a field and its codebook differ, or the
+   *     filter field has no doc values; names the setting, the value and what is allowed
    */
   @Override
   public void provideAdditionalSettings(
@@ -58,22 +76,27 @@ public final class NewIndexCheck implements IndexSettingProvider {
       return;
     }
     Map<String, String> names = CodebookSetting.of(settings);
+    String filterField = VamanaSettings.FILTER_FIELD.get(settings);
     for (CompressedXContent mapping : mappings) {
       Map<?, ?> root =
           XContentHelper.convertToMap(mapping.uncompressed(), false, XContentType.JSON).v2();
       Map<?, ?> fields = root.size() == 1 && root.get("_doc") instanceof Map<?, ?> doc ? doc : root;
-      checkFields("", fields, names);
+      checkFields("", fields, names, filterField);
     }
   }
 
-  private void checkFields(String path, Map<?, ?> parent, Map<String, String> names) {
+  private void checkFields(
+      String path, Map<?, ?> parent, Map<String, String> names, String filterField) {
     for (String children : List.of("properties", "fields")) {
       if (parent.get(children) instanceof Map<?, ?> properties) {
         properties.forEach(
             (name, options) -> {
               if (options instanceof Map<?, ?> field) {
                 check(path + name, field, names);
-                checkFields(path + name + '.', field, names);
+                if (filterField.equals(path + name)) {
+                  checkFilterField(filterField, field);
+                }
+                checkFields(path + name + '.', field, names, filterField);
               }
             });
       }
@@ -112,6 +135,26 @@ public final class NewIndexCheck implements IndexSettingProvider {
           field,
           VamanaSettings.ENABLED.getKey());
     }
+  }
+
+  private static void checkFilterField(String field, Map<?, ?> options) {
+    Object type = options.containsKey("type") ? options.get("type") : "object";
+    boolean docValues = "false".equals(String.valueOf(options.get("doc_values"))) == false;
+    if (docValues && FILTER_TYPES.contains(type)) {
+      return;
+    }
+    throw new IllegalArgumentException(
+        "Invalid value ["
+            + field
+            + "] for setting ["
+            + VamanaSettings.FILTER_FIELD.getKey()
+            + "]: that field has type ["
+            + type
+            + "]"
+            + (docValues ? "" : " without [doc_values]")
+            + ", allowed are "
+            + FILTER_TYPES
+            + " with doc values");
   }
 
   /** Whether Elasticsearch's default for the field is to fetch more hits and score them again. */

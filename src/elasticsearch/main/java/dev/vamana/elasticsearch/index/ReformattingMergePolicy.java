@@ -19,9 +19,9 @@ import org.apache.lucene.store.IOContext;
 
 /**
  * Makes a forced merge rewrite segments in which a vector field has the wrong format: this plugin's
- * format when the settings ask for the stock one, the reverse, or a graph in place of lists.
- * Without it a forced merge would skip a shard that already is a single segment, although a forced
- * merge is the documented way to change the format.
+ * format when the settings ask for the stock one, the reverse, a graph in place of lists, or no
+ * graphs of the filter field's values. Without it a forced merge would skip a shard that already is
+ * a single segment, although a forced merge is the documented way to change the format.
  */
 final class ReformattingMergePolicy extends FilterMergePolicy {
   private final VectorFieldFormats formats;

@@ -125,6 +125,13 @@ public final class VamanaSettings {
           CodeKind::settingName);
 
   /**
+   * Field whose values get graphs of their own in merges, for searches with a filter by this field;
+   * empty for none.
+   */
+  public static final Setting<String> FILTER_FIELD =
+      Setting.simpleString("index.vamana.filter_field", Property.IndexScope);
+
+  /**
    * Node setting: threads that build graphs on this node, for all shards together. Half of the
    * processors are left to searches and indexing, unless told otherwise. More threads than
    * allocated processors only cause switching.
@@ -150,6 +157,7 @@ public final class VamanaSettings {
           GRAPH_THRESHOLD,
           TYPE,
           CODES,
+          FILTER_FIELD,
           CodebookSetting.ALL,
           BUILD_THREADS,
           BuildMemory.LIMIT);
@@ -163,7 +171,7 @@ public final class VamanaSettings {
           PQ_THRESHOLD.getKey());
 
   private static final Set<String> OF_ALL_TYPES =
-      Set.of(GRAPH_THRESHOLD.getKey(), TYPE.getKey(), CODES.getKey());
+      Set.of(GRAPH_THRESHOLD.getKey(), TYPE.getKey(), CODES.getKey(), FILTER_FIELD.getKey());
 
   private VamanaSettings() {}
 
@@ -187,7 +195,8 @@ public final class VamanaSettings {
         GRAPH_THRESHOLD.get(indexSettings),
         PQ_THRESHOLD.get(indexSettings),
         TYPE.get(indexSettings),
-        CODES.get(indexSettings));
+        CODES.get(indexSettings),
+        FILTER_FIELD.get(indexSettings).isEmpty() ? null : FILTER_FIELD.get(indexSettings));
   }
 
   private static <T> Setting<T> namedSetting(

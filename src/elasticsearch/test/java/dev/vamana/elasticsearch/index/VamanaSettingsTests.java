@@ -38,7 +38,11 @@ public class VamanaSettingsTests extends LuceneTestCase {
             .put("index.vamana.pq.threshold", 7)
             .put("index.vamana.graph_threshold", 0)
             .build();
-    assertEquals(new VamanaParameters(16, 40, 1.5f, 8, 0, 7), VamanaSettings.parameters(settings));
+    VamanaParameters expected = new VamanaParameters(16, 40, 1.5f, 8, 0, 7);
+    assertEquals(expected, VamanaSettings.parameters(settings));
+    Settings labelled =
+        Settings.builder().put(settings).put("index.vamana.filter_field", "a.tenant").build();
+    assertEquals(expected.withFilterField("a.tenant"), VamanaSettings.parameters(labelled));
   }
 
   public void testListsAreRead() {

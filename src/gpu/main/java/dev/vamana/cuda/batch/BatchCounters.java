@@ -14,14 +14,12 @@ public final class BatchCounters {
   private final Counters totals = new Counters();
   private final LongAdder launches = totals.add("launches");
   private final LongAdder items = totals.add("items");
-  private final LongAdder listsTogether = totals.add("lists_together");
   private final LongAdder chunks = totals.add("requests");
   private final LongAdder failedLaunches = totals.add("failed_launches");
   private final LongAdder abandoned = totals.add("abandoned_requests");
   private final LongAdder bitCopies = totals.add("copied_bitsets");
   private final LongAdder visited = totals.add("distances");
   private final LongAdder iterations = totals.add("steps");
-  private final LongAdder processorsScarce = totals.add("processors_scarce");
   private final LongAdder waitMicros = totals.add("wait_micros");
 
   void launched(int chunkCount, int itemCount) {
@@ -30,22 +28,12 @@ public final class BatchCounters {
     items.add(itemCount);
   }
 
-  /** Counts a launch whose items search inverted lists together. */
-  void listsTogether() {
-    listsTogether.increment();
-  }
-
   void waited(long nanos) {
     waitMicros.add(nanos / 1000);
   }
 
   void launchFailed() {
     failedLaunches.increment();
-  }
-
-  /** Counts that a thread which spins while it waits for the device was kept from its processor. */
-  public void processorsScarce() {
-    processorsScarce.increment();
   }
 
   void bitsCopied() {

@@ -231,7 +231,6 @@ final class LaunchSlot {
     ListBatches.Items alike = alike(shape, sizes);
     if (alike != null && together.takes(alike, kernels.listSharing())) {
       launchTogether(alike);
-      statistics.listsTogether();
       return;
     }
     ListKernels.Choice choice = kernels.lists(shape, sizes, items, others);

@@ -76,7 +76,7 @@ public final class WalkLane extends Lane<Chunk> {
       DeviceBudget budget,
       BatchCounters statistics,
       Consumer<GpuException> onLost) {
-    super("vamana-gpu-walks", driver, onLost, new SpareProcessors(statistics::processorsScarce));
+    super("vamana-gpu-walks", driver, onLost, new SpareProcessors());
     this.options = options;
     this.staging = staging;
     this.together = new ListBatches(driver, budget);

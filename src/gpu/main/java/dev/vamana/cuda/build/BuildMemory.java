@@ -1,22 +1,16 @@
 package dev.vamana.cuda.build;
 
-import dev.vamana.cuda.driver.Cleanup;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.kernel.BuildSizes;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.memory.PinnedBuffer;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.Block;
-import java.lang.foreign.MemorySegment;
 
 /**
- * The memory of a build: one allocation on the device, divided into arrays. Rows for which the
- * device has no room lie in pinned memory of the host, which the kernels read and write in place; a
- * walk reads a row for many vectors. {@link DeviceBuild} allocates it, {@link BuildKernels} passes
- * it on.
+ * The memory of a build: one allocation on the device, divided into arrays. {@link DeviceBuild}
+ * allocates it, {@link BuildKernels} passes it on.
  */
 final class BuildMemory implements AutoCloseable {
 
@@ -42,32 +36,13 @@ final class BuildMemory implements AutoCloseable {
   final long nodeBytes;
 
   private final Block block;
-  private final PinnedBuffer hostRows;
 
   /**
-   * Allocates everything on the device, or with rows in host memory.
+   * Allocates everything.
    *
-   * @param hostMemory counts pinned memory
-   * @throws GpuException if there is no room for either
+   * @throws GpuException if there is no room
    */
-  static BuildMemory allocate(
-      CudaDriver driver, DeviceBudget budget, SessionHostMemory hostMemory, BuildPlan plan) {
-    try {
-      return new BuildMemory(driver, budget, hostMemory, plan, false);
-    } catch (GpuException e) {
-      if (e.kind() != GpuException.Kind.OUT_OF_MEMORY) {
-        throw e;
-      }
-      return new BuildMemory(driver, budget, hostMemory, plan, true);
-    }
-  }
-
-  private BuildMemory(
-      CudaDriver driver,
-      DeviceBudget budget,
-      SessionHostMemory hostMemory,
-      BuildPlan plan,
-      boolean rowsOnHost) {
+  BuildMemory(CudaDriver driver, DeviceBudget budget, BuildPlan plan) {
     long size = plan.size();
     long batch = plan.mostNodes();
     long edges = batch * plan.maxDegree();
@@ -76,7 +51,7 @@ final class BuildMemory implements AutoCloseable {
     long[] sizes = {
       SegmentLayout.BYTES,
       size * plan.vectorStride(),
-      rowsOnHost ? 0 : graphBytes,
+      graphBytes,
       nodeBytes,
       batch * BuildSizes.resultBytes(plan.beam()),
       batch * ItemLayout.BYTES,
@@ -92,50 +67,26 @@ final class BuildMemory implements AutoCloseable {
     for (long bytes : sizes) {
       total += Block.padded(bytes);
     }
-    this.hostRows = rowsOnHost ? new PinnedBuffer(driver, hostMemory) : null;
     this.block = new Block(driver, budget, total);
-    boolean done = false;
-    try {
-      int next = 0;
-      this.segment = block.take(sizes[next++]);
-      this.vectors = block.take(sizes[next++]);
-      long deviceRows = block.take(sizes[next++]);
-      if (rowsOnHost) {
-        hostRows.ensure(graphBytes);
-      }
-      this.graph = rowsOnHost ? hostRows.address() : deviceRows;
-      this.nodes = block.take(sizes[next++]);
-      this.found = block.take(sizes[next++]);
-      this.items = block.take(sizes[next++]);
-      this.addresses = block.take(sizes[next++]);
-      this.counters = block.take(sizes[next++]);
-      this.arrivals = block.take(sizes[next++]);
-      this.starts = block.take(sizes[next++]);
-      this.runs = block.take(sizes[next++]);
-      this.sources = block.take(sizes[next++]);
-      this.inverseNorms = plan.products() ? block.take(sizes[next]) : 0;
-      done = true;
-    } finally {
-      if (done == false) {
-        close();
-      }
-    }
-  }
-
-  /** Returns the rows in host memory, or null if they lie on the device. */
-  MemorySegment hostRows() {
-    return hostRows == null ? null : hostRows.segment();
+    int next = 0;
+    this.segment = block.take(sizes[next++]);
+    this.vectors = block.take(sizes[next++]);
+    this.graph = block.take(sizes[next++]);
+    this.nodes = block.take(sizes[next++]);
+    this.found = block.take(sizes[next++]);
+    this.items = block.take(sizes[next++]);
+    this.addresses = block.take(sizes[next++]);
+    this.counters = block.take(sizes[next++]);
+    this.arrivals = block.take(sizes[next++]);
+    this.starts = block.take(sizes[next++]);
+    this.runs = block.take(sizes[next++]);
+    this.sources = block.take(sizes[next++]);
+    this.inverseNorms = plan.products() ? block.take(sizes[next]) : 0;
   }
 
   /** Frees everything. Nothing may be in use. */
   @Override
   public void close() {
-    Cleanup.all(
-        () -> {
-          if (hostRows != null) {
-            hostRows.free();
-          }
-        },
-        block::close);
+    block.close();
   }
 }

@@ -3,7 +3,6 @@ package dev.vamana.cuda.build;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.DeviceRows;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphAssembly;
@@ -33,9 +32,6 @@ final class DeviceBuild implements AutoCloseable {
   // rows that are pruned before the host waits
   private static final int ROWS_UNDER_WAY = 1 << 18;
 
-  // rows in host memory that are handled between two abort checks
-  private static final int ROWS_IN_PLACE = 1 << 12;
-
   private final CudaDriver driver;
   private final TrainingDevice transfers;
   private final GraphTask task;
@@ -49,7 +45,6 @@ final class DeviceBuild implements AutoCloseable {
    * Allocates memory.
    *
    * @param transfers copies between host and device
-   * @param hostMemory counts pinned memory
    * @param searches that the build leaves room for
    * @throws dev.vamana.cuda.driver.GpuException if there is not enough
    */
@@ -57,7 +52,6 @@ final class DeviceBuild implements AutoCloseable {
       CudaDriver driver,
       TrainingDevice transfers,
       DeviceBudget budget,
-      SessionHostMemory hostMemory,
       GraphTask task,
       BuildPlan plan,
       RecentSearches searches) {
@@ -66,23 +60,14 @@ final class DeviceBuild implements AutoCloseable {
     this.transfers = transfers;
     this.task = task;
     this.plan = plan;
-    this.memory = BuildMemory.allocate(driver, budget, hostMemory, plan);
-  }
-
-  /** Whether the rows lie in host memory, where a build is slower. */
-  boolean inHostMemory() {
-    return memory.hostRows() != null;
+    this.memory = new BuildMemory(driver, budget, plan);
   }
 
   /** Builds the rows of the graph. */
   void run(BuiltRows rows) throws IOException {
     stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     kernels = new BuildKernels(driver, plan, memory, stream, searches);
-    if (memory.hostRows() == null) {
-      driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
-    } else {
-      memory.hostRows().fill((byte) StoredAdjacency.UNUSED);
-    }
+    driver.fill(memory.graph, (byte) StoredAdjacency.UNUSED, memory.graphBytes, stream);
     driver.fill(memory.arrivals, (byte) 0, memory.nodeBytes, stream);
     driver.synchronize(stream);
     bringVectors();
@@ -113,7 +98,12 @@ final class DeviceBuild implements AutoCloseable {
             .grow(task.medoid(), transfers, task.memory(), task.abort()));
     GraphAssembly assembly = rows.assembly();
     assembly.awaitRows();
-    fetchRows((part, first, count) -> assembly.set(first, count, part, plan.rowBytes()));
+    transfers.fetch(
+        memory.graph,
+        plan.rowBytes(),
+        plan.size(),
+        (part, first, count) -> assembly.set(first, count, part, plan.rowBytes()),
+        task.abort());
   }
 
   private void sendRows(GraphAssembly assembly) throws IOException {
@@ -130,32 +120,8 @@ final class DeviceBuild implements AutoCloseable {
             ArrayCopy.toMemory(row, 0, part, (long) i * plan.rowBytes(), row.length);
           }
         };
-    if (memory.hostRows() == null) {
-      transfers.send(memory.graph, plan.rowBytes(), plan.size(), filler, task.abort());
-    } else {
-      inPlace(filler);
-    }
+    transfers.send(memory.graph, plan.rowBytes(), plan.size(), filler, task.abort());
     assembly.forgetExisting();
-  }
-
-  private void fetchRows(TrainingDevice.Part reader) throws IOException {
-    if (memory.hostRows() == null) {
-      transfers.fetch(memory.graph, plan.rowBytes(), plan.size(), reader, task.abort());
-    } else {
-      inPlace(reader);
-    }
-  }
-
-  /** Handles the rows in host memory, part by part. */
-  private void inPlace(TrainingDevice.Part handler) throws IOException {
-    for (int first = 0; first < plan.size(); ) {
-      task.abort().check();
-      int count = Math.min(ROWS_IN_PLACE, plan.size() - first);
-      long from = (long) first * plan.rowBytes();
-      long bytes = (long) count * plan.rowBytes();
-      handler.handle(memory.hostRows().asSlice(from, bytes), first, count);
-      first += count;
-    }
   }
 
   private void bringVectors() throws IOException {

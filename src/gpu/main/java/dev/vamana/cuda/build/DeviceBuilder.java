@@ -3,7 +3,6 @@ package dev.vamana.cuda.build;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.cuda.training.TrainingDevice;
 import dev.vamana.graph.GraphTask;
 import dev.vamana.vectors.RawComparison;
@@ -19,7 +18,6 @@ public final class DeviceBuilder {
   private final CudaDriver driver;
   private final TrainingDevice transfers;
   private final DeviceBudget budget;
-  private final SessionHostMemory hostMemory;
   private final Consumer<GpuException> onLost;
   private final RecentSearches searches;
 
@@ -28,7 +26,6 @@ public final class DeviceBuilder {
    *
    * @param transfers copies between host and device
    * @param budget counts device memory
-   * @param hostMemory counts pinned memory
    * @param onLost called when only closing the context can give memory back
    * @param searches that builds leave room for
    */
@@ -36,14 +33,12 @@ public final class DeviceBuilder {
       CudaDriver driver,
       TrainingDevice transfers,
       DeviceBudget budget,
-      SessionHostMemory hostMemory,
       Consumer<GpuException> onLost,
       RecentSearches searches) {
     this.searches = searches;
     this.driver = driver;
     this.transfers = transfers;
     this.budget = budget;
-    this.hostMemory = hostMemory;
     this.onLost = onLost;
   }
 
@@ -60,19 +55,17 @@ public final class DeviceBuilder {
    * Builds the rows of a graph that the device supports.
    *
    * @param rows begun for the task; the caller finishes and closes them
-   * @return whether the rows lay in host memory, since device memory was short
    * @throws IOException from reading the vectors or the abort check, unchanged
    * @throws GpuException if the device fails or has too little memory; all memory has been freed
    *     then
    */
-  public boolean build(GraphTask task, BuiltRows rows) throws IOException {
+  public void build(GraphTask task, BuiltRows rows) throws IOException {
     task.abort().check();
     driver.bind();
     DeviceBuild build =
-        new DeviceBuild(driver, transfers, budget, hostMemory, task, BuildPlan.of(task), searches);
+        new DeviceBuild(driver, transfers, budget, task, BuildPlan.of(task), searches);
     try {
       build.run(rows);
-      return build.inHostMemory();
     } finally {
       try {
         build.close();

@@ -30,10 +30,17 @@ final class Calls implements Closeable {
   private static final long KEEP_ALIVE_SECONDS = 60;
 
   private final Placements placements;
+  private final int divided;
   private final ExecutorService threads;
 
-  Calls(Placements placements) {
+  /**
+   * Makes calls.
+   *
+   * @param divided as of {@link DevicesExecutor.Spread#divided}
+   */
+  Calls(Placements placements, int divided) {
     this.placements = placements;
+    this.divided = divided;
     AtomicLong number = new AtomicLong();
     threads =
         new ThreadPoolExecutor(
@@ -59,18 +66,24 @@ final class Calls implements Closeable {
     }
   }
 
-  /** Answers a call. */
+  /** Answers a call. The second half of a large one goes to the copies of its segments. */
   List<WorkResult> search(List<WorkItem> batch) throws IOException {
     Map<Member, Part> parts = new LinkedHashMap<>();
+    boolean large = batch.size() >= divided;
     SegmentView view = null;
     Part part = null;
     for (int i = 0; i < batch.size(); i++) {
       WorkItem item = batch.get(i);
-      if (item.segment().equals(view) == false) {
+      boolean half = large && i == batch.size() / 2;
+      if (half || item.segment().equals(view) == false) {
         view = item.segment();
-        part = parts.computeIfAbsent(placements.of(view), Part::new);
+        Member copy = large && i >= batch.size() / 2 ? placements.copyOf(view) : null;
+        part = parts.computeIfAbsent(copy == null ? placements.of(view) : copy, Part::new);
       }
       part.positions.add(i);
+    }
+    if (large && parts.size() == 1 && placements.copiesAsked() == false) {
+      placements.wantCopies(batch.stream().map(WorkItem::segment).distinct().toList());
     }
     return run(List.copyOf(parts.values()), batch);
   }

@@ -31,9 +31,10 @@ import java.util.stream.Collectors;
 
 /**
  * One executor over several devices, each with a {@link GpuExecutor} of its own. Each open segment
- * belongs to one device, where its items go. A device that is lost lends its segments to the others
- * until it is back. Its executor has the CPU answer what reaches it meanwhile, so no search fails,
- * and opens a new context. Thread-safe.
+ * belongs to one device, where its items go; large calls are divided between it and a copy on
+ * another device that has room. A device that is lost lends its segments to the others until it is
+ * back. Its executor has the CPU answer what reaches it meanwhile, so no search fails, and opens a
+ * new context. Thread-safe.
  */
 public final class DevicesExecutor implements SearchExecutor {
 
@@ -66,11 +67,13 @@ public final class DevicesExecutor implements SearchExecutor {
    * @param roundNanos time between two looks at the devices, at least 1
    * @param together most bytes of the segments of a family that stay on one device, so that a query
    *     needs one launch; what is more goes to the devices with the most room
+   * @param divided least items of a call that two devices answer together where its segments are on
+   *     one: another device gets copies if it has room
    */
-  public record Spread(long roundNanos, long together) {
+  public record Spread(long roundNanos, long together, int divided) {
 
-    /** Looks every five seconds, keeps 128 MiB together. */
-    public static final Spread DEFAULT = new Spread(5_000_000_000L, 128L << 20);
+    /** Looks every five seconds, keeps 128 MiB together, divides calls of 2,000 items. */
+    public static final Spread DEFAULT = new Spread(5_000_000_000L, 128L << 20, 2_000);
   }
 
   /**
@@ -120,7 +123,7 @@ public final class DevicesExecutor implements SearchExecutor {
     this.failures = failures;
     opened.forEach(executor -> members.add(new Member(members.size(), executor, new LongAdder())));
     placements = new Placements(members, limit, spread.together);
-    calls = new Calls(placements);
+    calls = new Calls(placements, spread.divided);
     engines = new SharedEngines(members);
     rounds =
         Executors.newSingleThreadScheduledExecutor(

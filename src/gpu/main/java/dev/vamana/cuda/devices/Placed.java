@@ -23,6 +23,8 @@ final class Placed {
 
   private volatile int device;
   private volatile int next = NONE;
+  private volatile int copy = NONE;
+  private volatile boolean copyWanted;
   private final long estimate;
   private long bytes;
 
@@ -63,9 +65,45 @@ final class Placed {
     return to == NONE ? device : to;
   }
 
-  /** Begins a move. */
+  /** Begins a move. A copy on the new device becomes the segment, a copy elsewhere is gone. */
   void moveTo(int to) {
+    dropCopy(false);
     next = to;
+  }
+
+  /** Whether another device has the segment too, or gets it. */
+  boolean hasCopy() {
+    return copy != NONE;
+  }
+
+  /** Returns the device that has the copy or gets it, or -1. */
+  int copy() {
+    return copy;
+  }
+
+  /** Wants a copy: a large call had to go to one device. */
+  void wantCopy() {
+    copyWanted = true;
+  }
+
+  /** Whether a copy is wanted that is not there and not on its way. */
+  boolean lacksCopy() {
+    return copyWanted && copy == NONE && next == NONE;
+  }
+
+  /** Begins a copy on a device. */
+  void copyTo(int to) {
+    copy = to;
+  }
+
+  /**
+   * Forgets the copy.
+   *
+   * @param wanted whether another one may be made
+   */
+  void dropCopy(boolean wanted) {
+    copy = NONE;
+    copyWanted = wanted;
   }
 
   /** Ends a move: the new device answers. */

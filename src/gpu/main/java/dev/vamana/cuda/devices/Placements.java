@@ -16,7 +16,8 @@ import java.util.concurrent.atomic.LongAdder;
  * and calls {@link #round} now and then. Thread-safe.
  *
  * <p>A move uploads the segment to its new device while the old one answers. When it is there, the
- * old device forgets it.
+ * old device forgets it. A large call whose segments are all on one device asks for copies on
+ * another one; copies take only memory that no segment needs.
  */
 final class Placements {
 
@@ -26,6 +27,8 @@ final class Placements {
   private final Counters counters = new Counters();
   private final LongAdder moves = counters.add("moves");
   private final LongAdder movedBytes = counters.add("moved_bytes");
+  private final LongAdder copies = counters.add("copies");
+  private volatile boolean copiesAsked;
   private volatile MemoryLimit limit;
 
   /**
@@ -61,6 +64,33 @@ final class Placements {
     return there ? heading : members.get(placed.device());
   }
 
+  /** Returns the device whose copy of a segment can answer too, or null. */
+  Member copyOf(SegmentView view) {
+    Placed placed = get(view);
+    int copy = placed == null ? -1 : placed.copy();
+    if (copy < 0) {
+      return null;
+    }
+    Member member = members.get(copy);
+    return state(placed, member) == DevicePresence.State.RESIDENT ? member : null;
+  }
+
+  /** Asks for copies of segments, all on one device, of a large call. The next round makes them. */
+  void wantCopies(List<SegmentView> views) {
+    for (SegmentView view : views) {
+      Placed placed = get(view);
+      if (placed != null) {
+        placed.wantCopy();
+      }
+    }
+    copiesAsked = true;
+  }
+
+  /** Whether a call has asked for copies since the last round. */
+  boolean copiesAsked() {
+    return copiesAsked;
+  }
+
   private static DevicePresence.State state(Placed placed, Member member) {
     return member.executor().presence(placed.view).state();
   }
@@ -68,13 +98,16 @@ final class Placements {
   /** Gives an opened segment a device. */
   void opened(SegmentView view) {
     int home;
+    List<Runnable> changes = new ArrayList<>();
     synchronized (this) {
       if (segments.containsKey(view)) {
         return;
       }
       home = Math.max(0, choose(view, Placed.estimate(view)));
       segments.put(view, new Placed(view, home));
+      dropCopies(changes);
     }
+    changes.forEach(Runnable::run);
     members.get(home).executor().opened(view);
   }
 
@@ -141,6 +174,9 @@ final class Placements {
       List<Placed> all = List.copyOf(segments.values());
       all.forEach(placed -> settle(placed, changes));
       all.forEach(placed -> begin(placed, changes));
+      dropCopies(changes);
+      copiesAsked = false;
+      all.forEach(placed -> copy(placed, changes));
     }
     // without the lock, since a device that frees memory waits for its launches
     changes.forEach(Runnable::run);
@@ -148,6 +184,7 @@ final class Placements {
 
   /** Ends a move if the segment has arrived, or cannot. */
   private void settle(Placed placed, List<Runnable> changes) {
+    settleCopy(placed, changes);
     Member heading = members.get(placed.heading());
     DevicePresence presence = heading.executor().presence(placed.view);
     placed.measure(presence);
@@ -161,10 +198,72 @@ final class Placements {
     }
   }
 
+  /** Forgets a copy that its device has refused or lost. */
+  private void settleCopy(Placed placed, List<Runnable> changes) {
+    if (placed.hasCopy()) {
+      DevicePresence.State state = state(placed, members.get(placed.copy()));
+      if (state == DevicePresence.State.REFUSED || state == DevicePresence.State.NO_DEVICE) {
+        dropCopy(placed, state == DevicePresence.State.NO_DEVICE, changes);
+      }
+    }
+  }
+
+  private void dropCopy(Placed placed, boolean wanted, List<Runnable> changes) {
+    Member member = members.get(placed.copy());
+    placed.dropCopy(wanted);
+    changes.add(() -> member.executor().release(placed.view));
+  }
+
+  /** Drops copies from devices that need the memory. */
+  private void dropCopies(List<Runnable> changes) {
+    for (Placed placed : segments.values()) {
+      if (placed.hasCopy()) {
+        Member member = members.get(placed.copy());
+        if (roomBesideCopies(member) < capacity(member) / 10) {
+          dropCopy(placed, true, changes);
+        }
+      }
+    }
+  }
+
+  /**
+   * Makes a wanted copy on the device with the most room, if a quarter of the device stays free.
+   */
+  private void copy(Placed placed, List<Runnable> changes) {
+    if (placed.lacksCopy() == false || segments.containsKey(placed.view) == false) {
+      return;
+    }
+    Member roomiest = null;
+    for (Member member : members) {
+      if (member.index() != placed.device()
+          && member.executor().usable()
+          && (roomiest == null || roomBesideCopies(member) > roomBesideCopies(roomiest))) {
+        roomiest = member;
+      }
+    }
+    if (roomiest != null && roomBesideCopies(roomiest) - placed.bytes() >= capacity(roomiest) / 4) {
+      Member target = roomiest;
+      placed.copyTo(target.index());
+      copies.increment();
+      changes.add(() -> target.executor().warm(placed.view));
+    }
+  }
+
+  private long roomBesideCopies(Member member) {
+    return room()[member.index()]
+        - segments.values().stream()
+            .filter(placed -> placed.hasCopy() && placed.copy() == member.index())
+            .mapToLong(Placed::bytes)
+            .sum();
+  }
+
   private void begin(Placed placed, List<Runnable> changes) {
     int target = target(placed);
     if (placed.moves() || target == placed.device() || segments.containsKey(placed.view) == false) {
       return;
+    }
+    if (placed.hasCopy() && placed.copy() != target) {
+      dropCopy(placed, true, changes);
     }
     placed.moveTo(target);
     moves.increment();

@@ -20,8 +20,8 @@ import java.util.Arrays;
 
 /**
  * Walks one batch at a time (BANG, algorithm 2): tables and worklists on the device, rows from the
- * CPU, then re-ranking. {@link FetchLane} splits work into batches that fit device memory and calls
- * this on its driving thread.
+ * CPU. The callers re-rank. {@link FetchLane} splits work into batches that fit device memory and
+ * calls this on its driving thread.
  */
 final class FetchBatch {
 
@@ -33,7 +33,6 @@ final class FetchBatch {
   private final Team team;
   private final DriverObjects objects;
   private final FetchWalk[] walks = new FetchWalk[2];
-  private final FetchReranker reranker;
   private final DeviceBuffer state;
   private final PinnedBuffer requests;
   private final PinnedBuffer lists;
@@ -48,7 +47,6 @@ final class FetchBatch {
     this.objects = new DriverObjects(driver, account, budget);
     try {
       Arrays.setAll(walks, i -> new FetchWalk(objects, team));
-      this.reranker = new FetchReranker(objects, team);
     } catch (RuntimeException e) {
       Cleanup.after(e, objects::free);
       throw e;
@@ -76,8 +74,6 @@ final class FetchBatch {
       team.forEach(batch.length, CHUNK, (from, to, worker) -> writeRequests(from, to));
       walk(many ? walks.length : 1, between);
       takeLists();
-      reranker.run(slots, layout, requests.address(), between);
-      team.forEach(batch.length, CHUNK, (from, to, worker) -> readResults(from, to));
     } finally {
       team.letGo();
     }
@@ -112,15 +108,14 @@ final class FetchBatch {
       FetchSlot slot = slots[i];
       long item = (long) i * ItemLayout.BYTES;
       long query = layout.queries(items) + (long) i * layout.queryBytes();
-      long result = result(i);
       write(target, query, slot.item.query());
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.SEGMENT, slot.segment.descriptor());
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.QUERY, requests.address() + query);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ACCEPTED, 0L);
       target.set(ValueLayout.JAVA_LONG, item + ItemLayout.ENTRY_POINTS, 0L);
-      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.RESULT, requests.address() + result);
+      target.set(ValueLayout.JAVA_LONG, item + ItemLayout.RESULT, 0L);
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.ENTRY_COUNT, 0);
-      target.set(ValueLayout.JAVA_INT, item + ItemLayout.K, slot.k);
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.K, slot.item.k());
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.BEAM, slot.beam);
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.PARENTS, layout.shape().parents());
       target.set(ValueLayout.JAVA_INT, item + ItemLayout.RERANK, -1);
@@ -128,8 +123,7 @@ final class FetchBatch {
           ValueLayout.JAVA_INT,
           item + ItemLayout.VISIT_LIMIT,
           Limits.visits(slot.item.limitWithinReach(), slot.item.segment().size()));
-      target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, layout.k());
-      target.set(ValueLayout.JAVA_INT, result + ResultLayout.COUNT, 0);
+      target.set(ValueLayout.JAVA_INT, item + ItemLayout.CAPACITY, 0);
     }
   }
 
@@ -143,11 +137,7 @@ final class FetchBatch {
     }
   }
 
-  private long result(int i) {
-    return layout.results(slots.length) + (long) i * layout.resultBytes();
-  }
-
-  /** Copies worklists and states to the host and chooses the candidates for re-ranking. */
+  /** Copies worklists and states to the host and makes results of them. */
   private void takeLists() {
     long listBytes = (long) layout.listCapacity() * Long.BYTES;
     int step = (int) Math.max(1, LIST_PART_BYTES / (listBytes + FetchStateLayout.BYTES));
@@ -183,41 +173,16 @@ final class FetchBatch {
     long own = (long) i * FetchStateLayout.BYTES;
     int flags = states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.FLAGS);
     int size = states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.LIST_SIZE);
-    slot.walked(
+    boolean corrupt =
+        (flags & ResultLayout.FLAG_CORRUPT) != 0 || size < 0 || size > layout.listCapacity();
+    slot.finish(
         Integer.toUnsignedLong(states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.VISITED)),
         states.get(ValueLayout.JAVA_INT, own + FetchStateLayout.ITERATIONS),
-        (flags & ResultLayout.FLAG_COMPLETE) != 0);
-    if ((flags & ResultLayout.FLAG_CORRUPT) != 0 || size < 0 || size > layout.listCapacity()) {
-      slot.corrupt = true;
-      return;
-    }
-    slot.choose(
-        size,
+        (flags & ResultLayout.FLAG_COMPLETE) != 0,
+        corrupt ? -1 : size,
         rank ->
             (int) (keys.get(ValueLayout.JAVA_LONG, at + (long) rank * Long.BYTES) & 0xFFFFFFFFL)
                 >>> 1);
-  }
-
-  private void readResults(int from, int to) {
-    MemorySegment source = requests.segment();
-    for (int i = from; i < to; i++) {
-      FetchSlot slot = slots[i];
-      if (slot.failure() != null || slot.corrupt) {
-        slot.finish(new int[0], new float[0]);
-        continue;
-      }
-      long at = result(i);
-      int count = source.get(ValueLayout.JAVA_INT, at + ResultLayout.COUNT);
-      if (count < 0 || count > slot.k) {
-        slot.corrupt = true;
-        count = 0;
-      }
-      int[] ordinals = new int[count];
-      float[] scores = new float[count];
-      ArrayCopy.toArray(source, at + ResultLayout.ordinals(), ordinals, 0, count);
-      ArrayCopy.toArray(source, at + ResultLayout.scores(layout.k()), scores, 0, count);
-      slot.finish(ordinals, scores);
-    }
   }
 
   /** Waits until nothing runs, after a failure. If this throws, the context is lost. */

@@ -84,7 +84,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
         batch = new FetchBatch(driver(), team, account, budget);
       }
       FetchShape shape = tickets.get(0).shape();
-      List<FetchSlot> slots = open(tickets, shape);
+      List<FetchSlot> slots = open(tickets);
       int from = 0;
       while (from < slots.size()) {
         int to = Math.min(slots.size(), from + options.maxBatch());
@@ -103,7 +103,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
   }
 
   /** Opens the files of all slots. Slots whose files cannot be opened fail and are left out. */
-  private List<FetchSlot> open(List<FetchTicket> tickets, FetchShape shape) {
+  private List<FetchSlot> open(List<FetchTicket> tickets) {
     List<FetchSlot> slots = new ArrayList<>();
     for (FetchTicket ticket : tickets) {
       for (FetchSlot slot : ticket.slots()) {
@@ -111,7 +111,7 @@ public final class FetchLane extends BatchLane<FetchTicket> {
         try {
           SegmentFiles opened = reading.get(lease);
           if (opened == null) {
-            opened = open(lease, shape);
+            opened = open(lease);
           }
           slot.files = opened;
           slots.add(slot);
@@ -123,12 +123,12 @@ public final class FetchLane extends BatchLane<FetchTicket> {
     return slots;
   }
 
-  private SegmentFiles open(Lease lease, FetchShape shape) throws IOException {
+  private SegmentFiles open(Lease lease) throws IOException {
     if (lease.beginReading() == false) {
       throw closed(lease.view());
     }
     try {
-      SegmentFiles opened = new SegmentFiles(lease.view(), shape, options.threads());
+      SegmentFiles opened = new SegmentFiles(lease.view(), options.threads());
       reading.put(lease, opened);
       return opened;
     } catch (Throwable e) {

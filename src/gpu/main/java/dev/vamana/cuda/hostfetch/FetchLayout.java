@@ -3,7 +3,6 @@ package dev.vamana.cuda.hostfetch;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
-import dev.vamana.cuda.kernel.WalkLayouts.ResultLayout;
 import dev.vamana.cuda.memory.PinnedBuffer;
 import java.util.List;
 import org.apache.lucene.index.VectorEncoding;
@@ -16,16 +15,10 @@ import org.apache.lucene.index.VectorEncoding;
  * @param listCapacity keys of a worklist, the largest beam
  * @param freshCapacity most new keys of a step, a multiple of 32
  * @param visitedSlots slots of a visited set, a power of two
- * @param k most hits of an item
  * @param startStride ordinals of the first row: medoid and entry points
  */
 record FetchLayout(
-    FetchShape shape,
-    int listCapacity,
-    int freshCapacity,
-    int visitedSlots,
-    int k,
-    int startStride) {
+    FetchShape shape, int listCapacity, int freshCapacity, int visitedSlots, int startStride) {
 
   private static final int ALIGNMENT = 256;
   private static final double VISITS_PER_EDGE = 0.6;
@@ -38,11 +31,9 @@ record FetchLayout(
   /** Returns the layout for items of a shape. */
   static FetchLayout of(FetchShape shape, List<FetchSlot> slots) {
     int beam = 1;
-    int k = 1;
     int entries = 0;
     for (FetchSlot slot : slots) {
       beam = Math.max(beam, slot.beam);
-      k = Math.max(k, slot.k);
       entries = Math.max(entries, slot.item.entryPoints().length);
     }
     int start = (entries + 4) & ~3;
@@ -50,8 +41,7 @@ record FetchLayout(
     // twice the expected visits of a walk, so that few visited nodes are overwritten
     double visits = 2 * VISITS_PER_EDGE * shape.stride() * (beam + APPROACH);
     int slotsWanted = (int) Math.max(MIN_VISITED, Math.min(MAX_VISITED, visits));
-    return new FetchLayout(
-        shape, beam, fresh, Integer.highestOneBit(slotsWanted * 2 - 1), k, start);
+    return new FetchLayout(shape, beam, fresh, Integer.highestOneBit(slotsWanted * 2 - 1), start);
   }
 
   /** Returns how many items fit {@code stateBytes} of device memory, at least 1. */
@@ -111,22 +101,12 @@ record FetchLayout(
     return (bytes + 15) & ~15;
   }
 
-  /** Offset of the first result in the pinned request memory. */
-  long results(int items) {
-    return align(queries(items) + (long) queryBytes() * items);
-  }
-
-  /** Bytes of a result. */
-  int resultBytes() {
-    return (int) ((ResultLayout.bytes(k) + 15) & ~15L);
-  }
-
   long requestBytes(int items) {
-    return results(items) + (long) resultBytes() * items;
+    return queries(items) + (long) queryBytes() * items;
   }
 
   private long requestBytesOfOne() {
-    return (long) ItemLayout.BYTES + queryBytes() + resultBytes();
+    return (long) ItemLayout.BYTES + queryBytes();
   }
 
   static long align(long offset) {

@@ -3,7 +3,6 @@ package dev.vamana.cuda.hostfetch;
 import dev.vamana.cuda.kernel.Limits;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.search.SegmentView;
-import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import org.apache.lucene.index.VectorEncoding;
@@ -16,22 +15,15 @@ import org.apache.lucene.index.VectorEncoding;
  * @param subspaces subspaces of a code
  * @param stride slots of an adjacency row
  * @param parents nodes expanded in a step
- * @param expanded whether all expanded nodes are re-ranked
  */
 public record FetchShape(
-    VectorEncoding encoding,
-    int dimension,
-    int subspaces,
-    int stride,
-    int parents,
-    boolean expanded) {
+    VectorEncoding encoding, int dimension, int subspaces, int stride, int parents) {
 
   private static final int MAX_FRESH = Limits.MAX_DEGREE * Limits.MAX_PARENTS;
 
   /** Returns the shape of an item, or null if the kernels do not support it. */
   public static FetchShape of(WorkItem item) throws IOException {
     SegmentView view = item.segment();
-    WalkParameters walk = item.walk();
     if (view.hasGraph() == false || view.codebook() == null) {
       return null;
     }
@@ -44,26 +36,11 @@ public record FetchShape(
       return null;
     }
     return new FetchShape(
-        view.encoding(),
-        view.dimension(),
-        subspaces,
-        stride,
-        walk.parents(),
-        walk.rerankDepth() == WalkParameters.RERANK_EXPANDED);
+        view.encoding(), view.dimension(), subspaces, stride, item.walk().parents());
   }
 
   /** Ordinals of all rows of one step. */
   int rowStride() {
     return stride * parents;
-  }
-
-  /** Bytes of a vector's components. */
-  int vectorBytes() {
-    return dimension * (encoding == VectorEncoding.FLOAT32 ? Float.BYTES : 1);
-  }
-
-  /** Bytes between copied vectors. */
-  int vectorStride() {
-    return (vectorBytes() + 15) & ~15;
   }
 }

@@ -4,7 +4,6 @@ import dev.vamana.cuda.lane.DeviceResult;
 import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.search.WorkItem;
-import java.lang.foreign.MemorySegment;
 import java.util.Arrays;
 import java.util.function.BooleanSupplier;
 import java.util.function.IntUnaryOperator;
@@ -21,21 +20,15 @@ final class FetchSlot {
   final WorkItem item;
   final ResidentSegment segment;
   final int beam;
-  final int k;
   private final int rerank;
   SegmentFiles files;
   private int[] expanded;
   private int expandedCount;
-  private int[] candidates = new int[0];
-  int candidateCount;
   private volatile Exception failure;
   private final BooleanSupplier left;
   private volatile boolean unwanted;
   private boolean cancelled;
   boolean corrupt;
-  private long visited;
-  private int iterations;
-  private boolean complete;
   DeviceResult result;
 
   /**
@@ -48,7 +41,7 @@ final class FetchSlot {
     this.item = item;
     this.segment = segment;
     this.beam = item.effectiveBeamWidth();
-    this.k = Math.min(item.k(), beam);
+    int k = Math.min(item.k(), beam);
     boolean all = item.walk().rerankDepth() == WalkParameters.RERANK_EXPANDED;
     this.rerank = all ? -1 : Math.min(beam, item.walk().rerankDepth(k));
     this.expanded = all ? new int[FEW] : null;
@@ -79,18 +72,6 @@ final class FetchSlot {
     unwanted = true;
   }
 
-  /** Sets the result, which is corrupt if the segment does not have one of the ordinals. */
-  void finish(int[] ordinals, float[] scores) {
-    for (int ordinal : ordinals) {
-      corrupt |= ordinal < 0 || ordinal >= item.segment().size();
-    }
-    result =
-        corrupt
-            ? DeviceResult.corrupt(visited, iterations)
-            : new DeviceResult(
-                ordinals, scores, visited, iterations, complete && cancelled == false, false, null);
-  }
-
   /** Records an expanded node, unless only entries of the worklist are re-ranked. */
   void expand(int ordinal) {
     if (expanded == null) {
@@ -102,57 +83,43 @@ final class FetchSlot {
     expanded[expandedCount++] = ordinal;
   }
 
-  /** Records the work of the walk, and whether it ended by itself. */
-  void walked(long visitedNodes, int steps, boolean byItself) {
-    visited = visitedNodes;
-    iterations = steps;
-    complete = byItself;
-  }
-
   /**
-   * Chooses the candidates: the accepted expanded nodes, or the best accepted entries of the
-   * worklist.
+   * Sets the result: candidates for re-ranking. These are the accepted expanded nodes, or the best
+   * accepted entries of the worklist.
    *
-   * @param size entries of the worklist
+   * @param visited number of nodes whose distance was computed
+   * @param steps steps of the walk
+   * @param byItself whether the walk ended by itself
+   * @param size entries of the worklist; -1 if the state is corrupt
    * @param list maps a rank in the worklist to its ordinal
    */
-  void choose(int size, IntUnaryOperator list) {
-    if (expanded != null) {
-      candidates = expanded;
-      for (int i = 0; i < expandedCount; i++) {
-        if (accepts(expanded[i])) {
-          candidates[candidateCount++] = expanded[i];
-        }
-      }
-      return;
-    }
-    candidates = new int[Math.min(rerank, size)];
-    for (int rank = 0; rank < size && candidateCount < candidates.length; rank++) {
-      int ordinal = list.applyAsInt(rank);
+  void finish(long visited, int steps, boolean byItself, int size, IntUnaryOperator list) {
+    corrupt |= size < 0;
+    int[] candidates = corrupt ? new int[0] : candidates(size, list);
+    boolean complete = byItself && cancelled == false;
+    result =
+        corrupt
+            ? DeviceResult.corrupt(visited, steps)
+            : new DeviceResult(
+                candidates, new float[candidates.length], visited, steps, complete, true, null);
+  }
+
+  private int[] candidates(int size, IntUnaryOperator list) {
+    boolean all = expanded != null;
+    int most = all ? expandedCount : size;
+    int[] candidates = new int[all ? most : Math.min(rerank, size)];
+    int count = 0;
+    for (int i = 0; i < most && count < candidates.length; i++) {
+      int ordinal = all ? expanded[i] : list.applyAsInt(i);
       if (ordinal >= item.segment().size()) {
         corrupt = true;
-        candidateCount = 0;
-        return;
+        return candidates;
       }
       if (accepts(ordinal)) {
-        candidates[candidateCount++] = ordinal;
+        candidates[count++] = ordinal;
       }
     }
-  }
-
-  int candidate(int i) {
-    return candidates[i];
-  }
-
-  /** Copies the raw vector of a node; a failure becomes the slot's. */
-  void copyVector(int node, MemorySegment target, long at, int worker) {
-    try {
-      if (failure == null) {
-        files.copyVector(node, target, at, worker);
-      }
-    } catch (Exception e) {
-      fail(e);
-    }
+    return Arrays.copyOf(candidates, count);
   }
 
   private boolean accepts(int ordinal) {

@@ -84,9 +84,6 @@ public final class BuildLayouts {
     /** Rows of a block of the kernels that work on tiles. */
     int TILE_ROWS = 128;
 
-    /** Most seed candidates of the kernels for short sub-vectors. */
-    int SHORT_POOL = 2048;
-
     /** Most centroids of a subspace. */
     int MAX_CENTROIDS = 8192;
 

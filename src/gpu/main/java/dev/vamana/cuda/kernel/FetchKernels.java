@@ -9,14 +9,8 @@ public final class FetchKernels {
   /** Kernel of a step. */
   public static final String STEP = "host_fetch_step";
 
-  /** Kernel that computes exact scores of candidates. */
-  public static final String RERANK = "host_fetch_rerank";
-
   /** Threads of a block of each. */
   public static final int THREADS = 128;
-
-  /** Candidates that {@link #RERANK} scores in one pass. */
-  private static final int PASS = 32;
 
   private FetchKernels() {}
 
@@ -28,10 +22,5 @@ public final class FetchKernels {
   /** Returns the dynamic shared memory of {@link #STEP}. */
   public static int stepSharedBytes(int freshCapacity) {
     return freshCapacity * (Long.BYTES + Integer.BYTES);
-  }
-
-  /** Returns the dynamic shared memory of {@link #RERANK}. */
-  public static int rerankSharedBytes(int listCapacity, int dimension) {
-    return ((listCapacity * Long.BYTES + 15) & ~15) + PASS * 16 + beginSharedBytes(dimension);
   }
 }

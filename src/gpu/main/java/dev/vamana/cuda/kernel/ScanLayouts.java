@@ -41,9 +41,9 @@ public final class ScanLayouts {
 
   /** Of {@code vamana::select::Select}, the parameter of a selection. */
   public interface SelectLayout {
-    int BYTES = 72;
+    int BYTES = 56;
     long KEYS = 0, OUT_KEYS = 8, OUT_IDS = 16, SCRATCH = 24, ROWS = 32, N = 36, STRIDE = 40;
-    long K = 44, PARTITIONS = 48, MARGIN = 52, CAPACITY = 56, RUN = 60, ARRAY = 64;
+    long K = 44, PARTITIONS = 48;
   }
 
   /** Constants of native-kernels/include/vamana/exact_scan.h. */

@@ -123,18 +123,5 @@ public final class WalkLayouts {
     long VISITED = 28, ITERATIONS = 32, LIST_SIZE = 36, FLAGS = 44;
   }
 
-  /** Of {@code vamana::FetchGroup}, the candidates of one slot. */
-  public interface FetchGroupLayout {
-    int BYTES = 16;
-    long SLOT = 0, FIRST = 4, COUNT = 8;
-  }
-
-  /** Of {@code vamana::FetchRerank}, the parameter of {@code host_fetch_rerank}. */
-  public interface FetchRerankLayout {
-    int BYTES = 56;
-    long ITEMS = 0, GROUPS = 8, ORDINALS = 16, ROWS = 24, VECTORS = 32, COUNT = 40;
-    long VECTOR_STRIDE = 44, LIST_CAPACITY = 48, DIMENSION = 52;
-  }
-
   private WalkLayouts() {}
 }

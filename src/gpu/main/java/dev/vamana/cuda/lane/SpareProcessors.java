@@ -26,7 +26,6 @@ public final class SpareProcessors {
   private static final int WINDOWS = 2;
 
   private final LongSupplier processorTime;
-  private final Runnable onShortage;
   private volatile boolean scarce;
   private boolean measuring;
   private int kept;
@@ -35,13 +34,9 @@ public final class SpareProcessors {
   private long since;
   private long processorSince;
 
-  /**
-   * Makes an instance whose lane's thread has not measured anything.
-   *
-   * @param onShortage called by that thread each time that processors turn out to be scarce
-   */
-  public SpareProcessors(Runnable onShortage) {
-    this(processorTime(), onShortage);
+  /** Makes an instance whose lane's thread has not measured anything. */
+  public SpareProcessors() {
+    this(processorTime());
   }
 
   /**
@@ -50,14 +45,13 @@ public final class SpareProcessors {
    * @param processorTime the calling thread's time on a processor in nanoseconds; less than 0 if it
    *     is not known, and then threads always spin
    */
-  SpareProcessors(LongSupplier processorTime, Runnable onShortage) {
+  SpareProcessors(LongSupplier processorTime) {
     this.processorTime = processorTime;
-    this.onShortage = onShortage;
   }
 
   /** Returns an instance for which processors are never scarce. */
   public static SpareProcessors always() {
-    return new SpareProcessors(() -> -1, () -> {});
+    return new SpareProcessors(() -> -1);
   }
 
   private static LongSupplier processorTime() {
@@ -88,7 +82,6 @@ public final class SpareProcessors {
         pause = fine < ENOUGH ? Math.min(2 * pause, LONGEST_NANOS) : SHORTEST_NANOS;
         fine = 0;
         scarce = true;
-        onShortage.run();
       }
     }
     measuring = scarce == false;

@@ -6,7 +6,6 @@ import java.io.InputStreamReader;
 import java.io.UncheckedIOException;
 import java.nio.charset.StandardCharsets;
 import java.util.EnumMap;
-import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.Properties;
@@ -18,27 +17,18 @@ import java.util.Properties;
 public final class CostModel {
 
   private static final String RESOURCE = "costs.properties";
-  private static final String DEVICE = "device";
-  private static final String DATE = "date";
   private static final String MULTIPROCESSORS = "multiprocessors";
 
-  private final String device;
-  private final String date;
   private final int multiprocessors;
   private final Map<CostForm, double[]> coefficients;
 
   /**
    * Makes a model.
    *
-   * @param device name of the device that was measured
-   * @param date date of the measurement
-   * @param multiprocessors multiprocessors of that device, at least 1
+   * @param multiprocessors multiprocessors of the device that was measured, at least 1
    * @param coefficients nanoseconds of each term, 0 or more
    */
-  public CostModel(
-      String device, String date, int multiprocessors, Map<CostForm, double[]> coefficients) {
-    this.device = device;
-    this.date = date;
+  public CostModel(int multiprocessors, Map<CostForm, double[]> coefficients) {
     this.multiprocessors = multiprocessors;
     this.coefficients = new EnumMap<>(CostForm.class);
     if (multiprocessors < 1) {
@@ -77,7 +67,7 @@ public final class CostModel {
   }
 
   /**
-   * Reads the entries of {@link #toProperties}.
+   * Reads the coefficients of all formulas.
    *
    * @throws IllegalArgumentException if an entry is missing or out of range; the message names it
    */
@@ -88,43 +78,19 @@ public final class CostModel {
           form,
           form.terms().stream().mapToDouble(term -> number(properties, form.key(term))).toArray());
     }
-    return new CostModel(
-        text(properties, DEVICE),
-        text(properties, DATE),
-        (int) number(properties, MULTIPROCESSORS),
-        coefficients);
+    return new CostModel((int) number(properties, MULTIPROCESSORS), coefficients);
   }
 
-  private static String text(Properties properties, String key) {
+  private static double number(Properties properties, String key) {
     String value = properties.getProperty(key);
     if (value == null) {
       throw new IllegalArgumentException("costs name no [" + key + "]");
     }
-    return value;
-  }
-
-  private static double number(Properties properties, String key) {
-    String value = text(properties, key);
     try {
       return Double.parseDouble(value);
     } catch (NumberFormatException e) {
       throw new IllegalArgumentException("[" + key + "] must be a number, got [" + value + "]", e);
     }
-  }
-
-  /** Returns all entries, in the order of the formulas. */
-  public Map<String, String> toProperties() {
-    Map<String, String> entries = new LinkedHashMap<>();
-    entries.put(DEVICE, device);
-    entries.put(DATE, date);
-    entries.put(MULTIPROCESSORS, Integer.toString(multiprocessors));
-    coefficients.forEach(
-        (form, own) -> {
-          for (int i = 0; i < own.length; i++) {
-            entries.put(form.key(form.terms().get(i)), Double.toString(own[i]));
-          }
-        });
-    return entries;
   }
 
   /** Returns the coefficients of a formula, one per term. */
@@ -137,11 +103,6 @@ public final class CostModel {
     return coefficients.get(CostForm.HAND_OVER)[0];
   }
 
-  /** Returns the name of the device that was measured. */
-  public String device() {
-    return device;
-  }
-
   /**
    * Returns this model with other coefficients of one formula.
    *
@@ -150,12 +111,7 @@ public final class CostModel {
   public CostModel with(CostForm form, double... own) {
     Map<CostForm, double[]> all = new EnumMap<>(coefficients);
     all.put(form, own);
-    return new CostModel(device, date, multiprocessors, all);
-  }
-
-  /** Returns this model with another device and date of measurement. */
-  public CostModel measuredOn(String otherDevice, String otherDate) {
-    return new CostModel(otherDevice, otherDate, multiprocessors, coefficients);
+    return new CostModel(multiprocessors, all);
   }
 
   /**
@@ -174,7 +130,7 @@ public final class CostModel {
           }
           scaled.put(form, other);
         });
-    return new CostModel(device, date, otherMultiprocessors, scaled);
+    return new CostModel(otherMultiprocessors, scaled);
   }
 
   /** Returns the formula of a plan. */

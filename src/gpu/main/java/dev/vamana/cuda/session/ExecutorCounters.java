@@ -26,8 +26,6 @@ import org.apache.lucene.index.CorruptIndexException;
  */
 public final class ExecutorCounters {
 
-  private static final long NANOS_PER_MICRO = 1_000;
-
   /** Of the walk lanes. */
   public final BatchCounters batches = new BatchCounters();
 
@@ -65,8 +63,6 @@ public final class ExecutorCounters {
   final LongAdder questioned = contexts.add("questioned");
   final LongAdder wrongAnswers = contexts.add("wrong_answers");
   final LongAdder questionsLeftOut = contexts.add("questions_left_out");
-  private final LongAdder questionsFailed = contexts.add("questions_failed");
-  final LongAdder questionNanos = new LongAdder();
   private volatile Runnable whenSuspicious = () -> {};
   private final GpuListener listener;
   private final Counters byPlacement = new Counters();
@@ -121,9 +117,8 @@ public final class ExecutorCounters {
     }
   }
 
-  /** Counts a self-test that a context in use did not answer, and tells the listener. */
+  /** Tells the listener of a self-test that a context in use did not answer. */
   void unanswered(Throwable cause) {
-    questionsFailed.increment();
     listener.unanswered(cause);
   }
 
@@ -178,9 +173,7 @@ public final class ExecutorCounters {
     groups.put("graphs", graphs.totals.sums());
     groups.put("graphs_on_cpu", graphs.onCpu.sums());
     groups.put("upload_waits", waits.sums());
-    SortedMap<String, Long> ofContexts = contexts.sums();
-    ofContexts.put("questioned_in_micros", questionNanos.sum() / NANOS_PER_MICRO);
-    groups.put("contexts", ofContexts);
+    groups.put("contexts", contexts.sums());
     long scans = leftScans.sum();
     long walks = leftWalks.sum();
     add(groups, "items", "requested", scans + walks);

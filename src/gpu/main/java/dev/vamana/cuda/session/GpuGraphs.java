@@ -71,9 +71,7 @@ public final class GpuGraphs implements GraphEngine {
       return false;
     }
     try {
-      if (session.builder.build(task, rows)) {
-        counters.inHostMemory.increment();
-      }
+      session.builder.build(task, rows);
       return true;
     } catch (GpuException e) {
       counters.failed(keeper, session, e);

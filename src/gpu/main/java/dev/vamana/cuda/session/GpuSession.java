@@ -116,16 +116,11 @@ public final class GpuSession {
       fetches = new FetchLane(driver, fetch, hostMemory, residency, onLost);
       scans =
           new ScanLane(
-              driver,
-              hostMemory,
-              residency,
-              counters.plans,
-              new SpareProcessors(counters.batches::processorsScarce),
-              onLost);
+              driver, hostMemory, residency, counters.plans, new SpareProcessors(), onLost);
       lanes = List.of(walks, fetches, scans);
       training = new TrainingDevice(driver, hostMemory, residency);
       RecentSearches searches = new RecentSearches(counters.requested::sum);
-      builder = new DeviceBuilder(driver, training, residency, hostMemory, onLost, searches);
+      builder = new DeviceBuilder(driver, training, residency, onLost, searches);
       chooser =
           new PlanChooser(options.plans().costs().scaledTo(driver.device().multiprocessors()));
     } catch (Throwable e) {

@@ -9,7 +9,6 @@ public final class GraphCounters extends WorkCounters {
   final LongAdder nodes = totals.add("nodes");
   final LongAdder nanos = totals.add("nanos");
   final LongAdder unsupported = onCpu.add("unsupported");
-  final LongAdder inHostMemory = totals.add("in_host_memory");
 
   GraphCounters() {}
 }

@@ -65,7 +65,6 @@ final class SelfTester {
     if (tests() == false || session.enter() == false) {
       return null;
     }
-    long start = System.nanoTime();
     try {
       if (test == null) {
         test = new SelfTest();
@@ -85,12 +84,11 @@ final class SelfTester {
       // the keeper's thread must survive
       return fresh ? unusable(session, "the self-test cannot run: " + e, e) : unanswered(e);
     } finally {
-      counters.questionNanos.add(System.nanoTime() - start);
       session.exit();
     }
   }
 
-  /** Counts and tells that a session in use did not answer. It stays in use: returns null. */
+  /** Tells that a session in use did not answer. It stays in use: returns null. */
   private GpuException unanswered(Throwable e) {
     counters.unanswered(e);
     return null;

@@ -76,8 +76,8 @@ final class Clusters implements AutoCloseable {
       DeviceRows rows, int subspaces, int k, int pool, int longest, int parts) {
     long chunks = (rows.count() + KMeansSizes.CHUNK - 1L) / KMeansSizes.CHUNK;
     boolean shorts = Launcher.shortLength(longest, k) > 0;
-    if (k > KMeansSizes.MAX_CENTROIDS || (shorts && pool > KMeansSizes.SHORT_POOL)) {
-      throw new IllegalArgumentException("no kernel takes k=" + k + " with a pool of " + pool);
+    if (k > KMeansSizes.MAX_CENTROIDS) {
+      throw new IllegalArgumentException("no kernel takes k=" + k);
     }
     long all = subspaces;
     long each = all * rows.count() * Integer.BYTES;

@@ -66,7 +66,6 @@ final class Launcher {
   void update(MemorySegment p, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
     int k = get(p, KMeansLayout.K);
-    int length = shortLength(p);
     long chunks = of(p, KMeansSizes.CHUNK) * subspaces;
     long count = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT);
     long parts = (count / KMeansSizes.PART + k) * subspaces;
@@ -76,23 +75,16 @@ final class Launcher {
     launch("kmeans_sum", parts, THREADS, 0, p, stream);
     launch("kmeans_move", striding((long) k * get(p, KMeansLayout.DIMS)), THREADS, 0, p, stream);
     p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 0);
-    launch(
-        length > 0 ? "kmeans_seed_" + length : "kmeans_fill",
-        subspaces,
-        DRAW_THREADS,
-        0,
-        p,
-        stream);
+    launch("kmeans_fill", subspaces, DRAW_THREADS, 0, p, stream);
     launch("kmeans_finish", subspaces, SCAN_THREADS, 0, p, stream);
   }
 
   /** Draws all centroids from the rows. */
   void seed(MemorySegment p, long stream) {
     int subspaces = get(p, KMeansLayout.SUBSPACES);
-    int length = shortLength(p);
-    if (length > 0) {
+    if (shortLength(p) > 0) {
       p.set(ValueLayout.JAVA_INT, KMeansLayout.FIRST, 1);
-      launch("kmeans_seed_" + length, subspaces, DRAW_THREADS, 0, p, stream);
+      launch("kmeans_fill", subspaces, DRAW_THREADS, 0, p, stream);
       return;
     }
     long components = p.get(ValueLayout.JAVA_LONG, KMeansLayout.COUNT) * get(p, KMeansLayout.DIMS);

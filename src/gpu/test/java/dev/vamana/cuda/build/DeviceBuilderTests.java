@@ -20,7 +20,6 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.ArrayList;
-import java.util.Arrays;
 import java.util.Collections;
 import java.util.List;
 import java.util.Random;
@@ -61,7 +60,6 @@ public class DeviceBuilderTests extends LuceneTestCase {
         new FaultyDriver(new SimulatedDriver(kernels, 1L << 30, random().nextBoolean()));
     final AtomicLong used = new AtomicLong();
     final AtomicLong most = new AtomicLong();
-    final AtomicInteger inHostMemory = new AtomicInteger();
     final AtomicInteger lost = new AtomicInteger();
     final SessionHostMemory hostMemory = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
     final TrainingDevice transfers;
@@ -103,12 +101,7 @@ public class DeviceBuilderTests extends LuceneTestCase {
       transfers = new TrainingDevice(driver, hostMemory, budget);
       builder =
           new DeviceBuilder(
-              driver,
-              transfers,
-              budget,
-              hostMemory,
-              e -> lost.incrementAndGet(),
-              new RecentSearches(launches));
+              driver, transfers, budget, e -> lost.incrementAndGet(), new RecentSearches(launches));
     }
 
     @Override
@@ -117,9 +110,7 @@ public class DeviceBuilderTests extends LuceneTestCase {
         return null;
       }
       try (BuiltRows rows = BuiltRows.begin(task)) {
-        if (builder.build(task, rows)) {
-          inHostMemory.incrementAndGet();
-        }
+        builder.build(task, rows);
         return rows.finish();
       }
     }
@@ -340,44 +331,18 @@ public class DeviceBuilderTests extends LuceneTestCase {
     }
   }
 
-  /** Rows move to host memory; the graph is the same. */
-  public void testLessDeviceMemory() throws IOException {
-    int size = 500;
-    int dimension = 30 + random().nextInt(30);
-    List<float[]> vectors = GraphChecks.clustered(random(), size, dimension, 20);
-    int before = 150;
-    BuildParameters parameters = parameters(16, 2);
-    VamanaGraph old =
-        GraphEngine.CPU.build(
-            GraphChecks.task(
-                GraphChecks.floats(vectors.subList(0, before)), EUCLIDEAN, parameters));
-    int[] same = new int[before];
-    Arrays.setAll(same, i -> i);
-    GraphTask task =
-        GraphChecks.task(
-            GraphChecks.floats(vectors),
-            EUCLIDEAN,
-            parameters,
-            random().nextBoolean()
-                ? null
-                : new ExistingGraph(old.rows(), old.entryPoint(), 1, same),
-            Workers.callingThread(),
-            AbortCheck.NEVER);
-    BuildPlan plan = BuildPlan.of(task);
-    long rows = (long) size * plan.rowBytes();
-    long all;
+  public void testTooLittleDeviceMemory() throws IOException {
+    List<float[]> vectors = GraphChecks.clustered(random(), 500, 30 + random().nextInt(30), 20);
+    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, parameters(16, 2));
     try (Builder builder = new Builder(false);
         VamanaGraph graph = builder.build(task)) {
-      assertEquals(0, builder.inHostMemory.get());
-      all = builder.most.get();
-      builder.limit = all - 1;
-      try (VamanaGraph again = builder.build(task)) {
-        assertEquals(1, builder.inHostMemory.get());
-        GraphChecks.assertSame(graph, again);
-      }
-      builder.limit = all - rows - 1_024;
+      builder.limit = builder.most.get() - 1;
       GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
       assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
+      builder.limit++;
+      try (VamanaGraph again = builder.build(task)) {
+        GraphChecks.assertSame(graph, again);
+      }
     }
   }
 
@@ -404,48 +369,5 @@ public class DeviceBuilderTests extends LuceneTestCase {
         assertEquals(0, builder.used.get());
       }
     }
-  }
-
-  public void testFailuresFreeAllMemory() throws IOException {
-    List<float[]> vectors = GraphChecks.clustered(random(), 700, 8, 9);
-    GraphTask task = GraphChecks.task(GraphChecks.floats(vectors), EUCLIDEAN, parameters(8, 2));
-    try (Builder builder = new Builder()) {
-      for (FaultyDriver.Operation operation :
-          Arrays.asList(
-              FaultyDriver.Operation.ALLOCATE,
-              FaultyDriver.Operation.ALLOCATE_PINNED,
-              FaultyDriver.Operation.COPY,
-              FaultyDriver.Operation.LAUNCH,
-              FaultyDriver.Operation.KERNEL,
-              FaultyDriver.Operation.STREAM)) {
-        builder.driver.fail(operation, 1, GpuException.Kind.FAILED);
-        expectThrows(GpuException.class, () -> builder.build(task));
-        assertEquals(operation.name(), 0, builder.used.get());
-        assertEquals(0, builder.lost.get());
-      }
-      builder.limit = 1 << 16;
-      GpuException e = expectThrows(GpuException.class, () -> builder.build(task));
-      assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
-      builder.limit = Long.MAX_VALUE;
-      assertWellFormed(builder, task);
-    }
-  }
-
-  public void testBatchesGrow() throws IOException {
-    GraphTask task =
-        GraphChecks.task(
-            GraphChecks.floats(GraphChecks.clustered(random(), 100_000, 1, 2)),
-            EUCLIDEAN,
-            parameters(8, 2));
-    BuildPlan plan = BuildPlan.of(task);
-    int present = 1;
-    int rounds = 0;
-    while (present < task.size()) {
-      int batch = plan.batch(present, task.size() - present);
-      assertTrue(batch >= 1 && batch <= present && batch <= plan.mostNodes());
-      present += batch;
-      rounds++;
-    }
-    assertTrue(rounds + " rounds", rounds < 100);
   }
 }

@@ -7,8 +7,6 @@ import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.kernel.WalkShape;
 import dev.vamana.cuda.kernel.WalkShape.Reads;
 import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.memory.HostMemoryAccount;
-import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.graph.StoredAdjacency;
 import dev.vamana.tools.gpu.Gpu;
 import java.lang.foreign.Arena;
@@ -110,14 +108,11 @@ public class LargeOffsetsTests extends LuceneTestCase {
   private static int[][] build(
       CudaDriver driver, int size, int[] nodes, float[][] vectors, List<Integer> order) {
     BuildPlan plan = plan(size);
-    SessionHostMemory hostMemory = new SessionHostMemory(HostMemoryAccount.UNLIMITED);
     long stream = driver.createStream(CudaDriver.Urgency.BACKGROUND);
     try (Arena arena = Arena.ofConfined();
-        BuildMemory memory =
-            BuildMemory.allocate(driver, DeviceBudget.UNLIMITED, hostMemory, plan);
+        BuildMemory memory = new BuildMemory(driver, DeviceBudget.UNLIMITED, plan);
         BuildKernels kernels =
             new BuildKernels(driver, plan, memory, stream, new RecentSearches(() -> 0))) {
-      assertNull("rows are on the device", memory.hostRows());
       MemorySegment row = arena.allocate(plan.rowBytes(), Long.BYTES);
       MemorySegment zero = arena.allocate(ValueLayout.JAVA_INT);
       for (int i = 0; i < nodes.length; i++) {
@@ -156,7 +151,6 @@ public class LargeOffsetsTests extends LuceneTestCase {
       return rows;
     } finally {
       driver.destroyStream(stream);
-      hostMemory.close();
     }
   }
 }

@@ -106,18 +106,6 @@ public class WhoAnswersTests extends LuceneTestCase {
     assertEquals(0, ask(kind, node, 1, 200), 0.01);
   }
 
-  /** A CPU that is slower than predicted, and a device that becomes slow. */
-  public void testChanges() {
-    WhoAnswers.Kind kind = kind(1.9 * CPU, CPU);
-    assertFalse(kind.onDevice());
-    Node busy = (device, callers) -> device ? 1.9 * CPU : 4 * CPU;
-    ask(kind, busy, 1, 2);
-    assertEquals(1, ask(kind, busy, 1, 5), 0.1);
-    Node slow = (device, callers) -> device ? 9 * CPU : CPU;
-    ask(kind, slow, 1, 5);
-    assertEquals(0, ask(kind, slow, 1, 20), 0.1);
-  }
-
   /** A format that searches faster than the model's walk is tried beside a device. */
   public void testFasterFormat() {
     Node node = (device, callers) -> device ? 0.6 * CPU : 0.3 * CPU;
@@ -125,29 +113,5 @@ public class WhoAnswersTests extends LuceneTestCase {
     assertTrue(kind.onDevice());
     ask(kind, node, 1, 3);
     assertEquals(0, ask(kind, node, 1, 20), 0.05);
-  }
-
-  /** Waits that differ by less than a tenth leave the answers to the CPU. */
-  public void testTies() {
-    Node node = (device, callers) -> device ? 0.95 * CPU : CPU;
-    WhoAnswers.Kind kind = kind(CPU / 2, CPU);
-    ask(kind, node, 1, 3);
-    assertEquals(0, ask(kind, node, 1, 20), 0.05);
-  }
-
-  /** A kind is decided by its own waits, whatever other kinds and other calls wait. */
-  public void testKinds() {
-    WhoAnswers.Kind small = kind(3 * CPU, CPU);
-    WhoAnswers.Kind large = kind(3 * CPU, 10 * CPU);
-    assertNotSame(small, large);
-    assertSame(large, kind(3 * CPU, 10.1 * CPU));
-    for (int i = 0; i < 40_000; i++) {
-      now += 100 * MICRO;
-      who.answered(small, CPU, (long) CPU, now);
-      who.answered(large, 10 * CPU, (long) (3 * CPU), now);
-      who.answered(null, 0, (long) (50 * CPU), now);
-    }
-    assertTrue(large.onDevice());
-    assertTrue("callers " + who.callers(), who.callers() > 40);
   }
 }

@@ -17,33 +17,6 @@ public class KernelSourcesTests extends LuceneTestCase {
   private static final Pattern INCLUDE =
       Pattern.compile("^#include [<\"]([^>\"]+)[>\"]", Pattern.MULTILINE);
 
-  // threads of the host's library have no bus between them and the host
-  private static final Pattern SIMULATED =
-      Pattern.compile("#ifdef VAMANA_SIMT.*?#(else|endif)", Pattern.DOTALL);
-
-  /**
-   * Threads of a warp that read what is volatile ask one by one, over the bus if the host has it:
-   * walks that read their items so took up to 1.5 times as long. See {@code host_word}.
-   */
-  public void testNothingIsReadAsVolatile() throws IOException {
-    KernelSources sources = KernelSources.ofFolder(Path.of("native-kernels"));
-    Map<String, String> texts = new TreeMap<>();
-    for (String module : sources.modules()) {
-      texts.putAll(sources.headersOf(module));
-      texts.put(module + ".cu", sources.text(module));
-    }
-    List<String> found = new ArrayList<>();
-    texts.forEach(
-        (name, text) ->
-            SIMULATED
-                .matcher(text)
-                .replaceAll("")
-                .lines()
-                .filter(line -> line.contains("const volatile"))
-                .forEach(line -> found.add(name + ": " + line.strip())));
-    assertEquals(List.of(), found);
-  }
-
   public void testEveryIncludeIsAmongTheHeaders() throws IOException {
     KernelSources sources = KernelSources.ofFolder(Path.of("native-kernels"));
     List<String> missing = new ArrayList<>();

@@ -8,7 +8,6 @@ import java.nio.file.Path;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
-import java.util.Set;
 import java.util.TreeMap;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.apache.lucene.tests.util.QuickPatchThreadsFilter;
@@ -226,48 +225,5 @@ public class DeviceProbeTests extends LuceneTestCase {
         new DeviceProbe(2, () -> devices, hopper, fallback).result(),
         "built for 9.0",
         "no compiler");
-  }
-
-  public void testALibraryThatFailsLater() {
-    Devices devices =
-        new Devices() {
-          @Override
-          public int deviceCount() {
-            throw new GpuException(GpuException.Kind.UNAVAILABLE, "cuDeviceGetCount answered 999");
-          }
-        };
-    assertUnusable(probe(0, devices, KERNELS), "cuDeviceGetCount answered 999");
-  }
-
-  public void testDevicesAreCountedFromZero() {
-    IllegalArgumentException e =
-        expectThrows(IllegalArgumentException.class, () -> new DeviceProbe(-1));
-    assertTrue(e.getMessage(), e.getMessage().contains("-1"));
-  }
-
-  public void testWhatKernelsRunOn() {
-    for (int capability : new int[] {80, 86, 89, 90, 100, 103}) {
-      assertTrue("" + capability, KERNELS.runOn(capability));
-    }
-    for (int capability : new int[] {75, 120, 121}) {
-      assertFalse("" + capability, KERNELS.runOn(capability));
-    }
-    assertFalse(NONE.runOn(90));
-    KernelImages hopper = images(90, 90);
-    assertFalse(hopper.runOn(89));
-    assertTrue(hopper.runOn(100));
-    assertEquals("8.0, 9.0, 10.0", KERNELS.describeArchitectures());
-  }
-
-  public void testKernelsOfThisJar() {
-    KernelImages images = KernelImages.ofThisJar();
-    assumeTrue("no kernels for 9.0", images.runOn(90));
-    for (String module : images.modules()) {
-      assertTrue(module, images.image(module, 90).length > 100);
-    }
-    KernelImages none = KernelImages.inJar("/dev/vamana/cuda/no-such-folder/");
-    assertEquals(Set.of(), none.modules());
-    GpuException e = expectThrows(GpuException.class, () -> KERNELS.image("walk", 86));
-    assertTrue(e.getMessage(), e.getMessage().contains("sm_80/walk.cubin"));
   }
 }

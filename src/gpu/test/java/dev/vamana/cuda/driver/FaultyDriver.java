@@ -1,12 +1,11 @@
 package dev.vamana.cuda.driver;
 
-import java.lang.foreign.MemorySegment;
 import java.util.EnumMap;
 import java.util.Map;
 import java.util.SplittableRandom;
 
 /** A driver that fails on request. */
-public final class FaultyDriver extends ForwardingDriver {
+public final class FaultyDriver extends InterceptedDriver {
 
   /** Operations that can be made to fail. */
   public enum Operation {
@@ -127,148 +126,19 @@ public final class FaultyDriver extends ForwardingDriver {
   }
 
   @Override
-  public void bind() {
-    checkContext();
-    super.bind();
-  }
-
-  @Override
-  public long allocate(long bytes) {
-    enter(Operation.ALLOCATE);
-    return super.allocate(bytes);
-  }
-
-  @Override
-  public void free(long address) {
-    checkContext();
-    super.free(address);
-  }
-
-  @Override
-  public long freeBytes() {
-    checkContext();
-    return super.freeBytes();
-  }
-
-  @Override
-  public PinnedMemory allocatePinned(long bytes) {
-    enter(Operation.ALLOCATE_PINNED);
-    PinnedMemory memory = super.allocatePinned(bytes);
-    return new PinnedMemory(
-        memory.segment(),
-        memory.deviceAddress(),
-        () -> {
-          checkContext();
-          memory.free();
-        });
-  }
-
-  @Override
-  public Registration register(long address, long bytes) {
-    enter(Operation.REGISTER);
-    Registration registration = super.register(address, bytes);
-    return new Registration(
-        registration.deviceAddress(),
-        () -> {
-          checkContext();
-          registration.release();
-        });
-  }
-
-  @Override
-  public long createStream(Urgency urgency) {
-    enter(Operation.STREAM);
-    return super.createStream(urgency);
-  }
-
-  @Override
-  public void destroyStream(long stream) {
-    checkContext();
-    super.destroyStream(stream);
-  }
-
-  @Override
-  public boolean idle(long stream) {
-    checkContext();
-    if (super.idle(stream) == false) {
-      return false;
+  protected void enter(Call call) {
+    switch (call) {
+      case ALLOCATE -> enter(Operation.ALLOCATE);
+      case ALLOCATE_PINNED -> enter(Operation.ALLOCATE_PINNED);
+      case REGISTER -> enter(Operation.REGISTER);
+      case CREATE_STREAM -> enter(Operation.STREAM);
+      case IDLE -> enter(Operation.SYNCHRONIZE);
+      case CREATE_EVENT, RECORD, AWAIT, DONE -> enter(Operation.EVENT);
+      case COPY_TO_DEVICE, COPY_ROWS_TO_DEVICE, COPY_FROM_DEVICE, FILL -> enter(Operation.COPY);
+      case KERNEL -> enter(Operation.KERNEL);
+      case LAUNCH -> enter(Operation.LAUNCH);
+      default -> checkContext();
     }
-    // once for each wait, however long it is
-    enter(Operation.SYNCHRONIZE);
-    return true;
-  }
-
-  @Override
-  public long createEvent() {
-    enter(Operation.EVENT);
-    return super.createEvent();
-  }
-
-  @Override
-  public void destroyEvent(long event) {
-    checkContext();
-    super.destroyEvent(event);
-  }
-
-  @Override
-  public void record(long event, long stream) {
-    enter(Operation.EVENT);
-    super.record(event, stream);
-  }
-
-  @Override
-  public void await(long event, long stream) {
-    enter(Operation.EVENT);
-    super.await(event, stream);
-  }
-
-  @Override
-  public boolean done(long event) {
-    enter(Operation.EVENT);
-    return super.done(event);
-  }
-
-  @Override
-  public void copyToDevice(long target, MemorySegment source, long stream) {
-    enter(Operation.COPY);
-    super.copyToDevice(target, source, stream);
-  }
-
-  @Override
-  public void copyRowsToDevice(
-      long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
-    enter(Operation.COPY);
-    super.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
-  }
-
-  @Override
-  public void copyFromDevice(MemorySegment target, long source, long stream) {
-    enter(Operation.COPY);
-    super.copyFromDevice(target, source, stream);
-  }
-
-  @Override
-  public void fill(long target, byte value, long bytes, long stream) {
-    enter(Operation.COPY);
-    super.fill(target, value, bytes, stream);
-  }
-
-  @Override
-  public Kernel kernel(String name) {
-    enter(Operation.KERNEL);
-    return super.kernel(name);
-  }
-
-  @Override
-  public void launch(
-      Kernel kernel,
-      int blocks,
-      int threads,
-      int sharedBytes,
-      MemorySegment parameters,
-      long stream) {
-    enter(Operation.LAUNCH);
-    super.launch(kernel, blocks, threads, sharedBytes, parameters, stream);
   }
 
   @Override

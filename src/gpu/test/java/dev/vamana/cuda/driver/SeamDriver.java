@@ -10,54 +10,7 @@ import java.util.function.BooleanSupplier;
  * A simulated device on which one call of the driver goes wrong in one way. It counts every call
  * from the moment a fault is armed, or counting begins.
  */
-public final class SeamDriver extends ForwardingDriver {
-
-  /** The calls of {@link CudaDriver} and of the objects that it hands out. */
-  public enum Call {
-    BIND("bind"),
-    ALLOCATE("allocate"),
-    FREE("free"),
-    FREE_BYTES("freeBytes"),
-    ALLOCATE_PINNED("allocatePinned"),
-    FREE_PINNED("PinnedMemory.free"),
-    REGISTER("register"),
-    RELEASE("Registration.release"),
-    CREATE_STREAM("createStream"),
-    DESTROY_STREAM("destroyStream"),
-    IDLE("idle"),
-    CREATE_EVENT("createEvent"),
-    DESTROY_EVENT("destroyEvent"),
-    RECORD("record"),
-    AWAIT("await"),
-    DONE("done"),
-    COPY_TO_DEVICE("copyToDevice"),
-    COPY_ROWS_TO_DEVICE("copyRowsToDevice"),
-    COPY_FROM_DEVICE("copyFromDevice"),
-    FILL("fill"),
-    KERNEL("kernel"),
-    BLOCKS("Kernel.blocksPerMultiprocessor"),
-    LAUNCH("launch"),
-    CLOSE("close");
-
-    private final String method;
-
-    Call(String method) {
-      this.method = method;
-    }
-
-    /** The method's name, for tables. */
-    public String method() {
-      return method;
-    }
-
-    /** Whether the call gives something back. It does so even if it fails. */
-    public boolean gives() {
-      return switch (this) {
-        case FREE, FREE_PINNED, RELEASE, DESTROY_STREAM, DESTROY_EVENT, CLOSE -> true;
-        default -> false;
-      };
-    }
-  }
+public final class SeamDriver extends InterceptedDriver {
 
   /** How a call goes wrong. */
   public enum Fault {
@@ -201,7 +154,8 @@ public final class SeamDriver extends ForwardingDriver {
     return fault;
   }
 
-  private void enter(Call call) {
+  @Override
+  protected void enter(Call call) {
     Fault met = meet(call);
     if (met != null) {
       throw failure(call, met);
@@ -219,7 +173,8 @@ public final class SeamDriver extends ForwardingDriver {
   }
 
   /** Gives something back, and fails afterwards if it is to fail. */
-  private void give(Call call, Runnable action) {
+  @Override
+  protected void give(Call call, Runnable action) {
     Fault met = meet(call);
     if (met != Fault.CONTEXT_LOST || call == Call.CLOSE) {
       action.run();
@@ -230,122 +185,7 @@ public final class SeamDriver extends ForwardingDriver {
   }
 
   @Override
-  public void bind() {
-    enter(Call.BIND);
-    super.bind();
-  }
-
-  @Override
-  public long allocate(long bytes) {
-    enter(Call.ALLOCATE);
-    return super.allocate(bytes);
-  }
-
-  @Override
-  public void free(long address) {
-    give(Call.FREE, () -> super.free(address));
-  }
-
-  @Override
-  public long freeBytes() {
-    enter(Call.FREE_BYTES);
-    return super.freeBytes();
-  }
-
-  @Override
-  public PinnedMemory allocatePinned(long bytes) {
-    enter(Call.ALLOCATE_PINNED);
-    PinnedMemory memory = super.allocatePinned(bytes);
-    return new PinnedMemory(
-        memory.segment(), memory.deviceAddress(), () -> give(Call.FREE_PINNED, memory::free));
-  }
-
-  @Override
-  public Registration register(long address, long bytes) {
-    enter(Call.REGISTER);
-    Registration registration = super.register(address, bytes);
-    return new Registration(
-        registration.deviceAddress(), () -> give(Call.RELEASE, registration::release));
-  }
-
-  @Override
-  public long createStream(Urgency urgency) {
-    enter(Call.CREATE_STREAM);
-    return super.createStream(urgency);
-  }
-
-  @Override
-  public void destroyStream(long stream) {
-    give(Call.DESTROY_STREAM, () -> super.destroyStream(stream));
-  }
-
-  @Override
-  public boolean idle(long stream) {
-    if (super.idle(stream) == false) {
-      return false;
-    }
-    // once for each wait, however long it is
-    enter(Call.IDLE);
-    return true;
-  }
-
-  @Override
-  public long createEvent() {
-    enter(Call.CREATE_EVENT);
-    return super.createEvent();
-  }
-
-  @Override
-  public void destroyEvent(long event) {
-    give(Call.DESTROY_EVENT, () -> super.destroyEvent(event));
-  }
-
-  @Override
-  public void record(long event, long stream) {
-    enter(Call.RECORD);
-    super.record(event, stream);
-  }
-
-  @Override
-  public void await(long event, long stream) {
-    enter(Call.AWAIT);
-    super.await(event, stream);
-  }
-
-  @Override
-  public boolean done(long event) {
-    enter(Call.DONE);
-    return super.done(event);
-  }
-
-  @Override
-  public void copyToDevice(long target, MemorySegment source, long stream) {
-    enter(Call.COPY_TO_DEVICE);
-    super.copyToDevice(target, source, stream);
-  }
-
-  @Override
-  public void copyRowsToDevice(
-      long target, long targetPitch, MemorySegment source, long width, long rows, long stream) {
-    enter(Call.COPY_ROWS_TO_DEVICE);
-    super.copyRowsToDevice(target, targetPitch, source, width, rows, stream);
-  }
-
-  @Override
-  public void copyFromDevice(MemorySegment target, long source, long stream) {
-    enter(Call.COPY_FROM_DEVICE);
-    super.copyFromDevice(target, source, stream);
-  }
-
-  @Override
-  public void fill(long target, byte value, long bytes, long stream) {
-    enter(Call.FILL);
-    super.fill(target, value, bytes, stream);
-  }
-
-  @Override
   public Kernel kernel(String name) {
-    enter(Call.KERNEL);
     return new SeamKernel(super.kernel(name));
   }
 
@@ -383,8 +223,8 @@ public final class SeamDriver extends ForwardingDriver {
     Kernel own =
         met == null
             ? ((SeamKernel) kernel).kernel
-            : super.kernel(met == Fault.TRAPPED ? TRAP : ENDLESS);
-    super.launch(own, blocks, threads, sharedBytes, parameters, stream);
+            : simulated.kernel(met == Fault.TRAPPED ? TRAP : ENDLESS);
+    simulated.launch(own, blocks, threads, sharedBytes, parameters, stream);
   }
 
   /** Closes the device. It frees what is left, as a real one does, where a fault may leave some. */

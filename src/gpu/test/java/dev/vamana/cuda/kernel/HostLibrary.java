@@ -59,29 +59,9 @@ public interface HostLibrary extends Library {
 
   long vamana_make_key(float distance, int ordinal);
 
-  int vamana_key_ordinal(long key);
-
-  float vamana_key_distance(long key);
-
-  int vamana_visited_bucket(int ordinal, int slots);
-
-  float vamana_query_step(float largest);
-
-  float vamana_query_component(float component, float step);
-
-  int vamana_to_half(float value);
-
-  float vamana_half_value(int half);
-
-  float vamana_fixed_scale(float range);
-
-  int vamana_subspace_offset(int dimension, int subspaces, int subspace);
-
   void vamana_shared_layout(int policy, Pointer walk, int[] offsets);
 
   int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension);
-
-  long vamana_select_scratch_bytes(int kind, int rows, int partitions, int k);
 
   long vamana_scratch_bytes(int policy, Pointer walk);
 

@@ -17,8 +17,6 @@ import dev.vamana.cuda.kernel.ScanLayouts.ExactLimits;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactManyLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.ExactScanLayout;
 import dev.vamana.cuda.kernel.ScanLayouts.SelectLayout;
-import dev.vamana.cuda.kernel.WalkLayouts.FetchGroupLayout;
-import dev.vamana.cuda.kernel.WalkLayouts.FetchRerankLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.FetchStateLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.HostFetchLayout;
 import dev.vamana.cuda.kernel.WalkLayouts.ItemLayout;
@@ -185,16 +183,11 @@ public class LayoutTests extends KernelTestCase {
   public void testHostFetch() throws IllegalAccessException {
     assertPart("FetchState", FetchStateLayout.class);
     assertLayout("HostFetch", HostFetchLayout.class);
-    assertLayout("FetchGroup", FetchGroupLayout.class);
-    assertLayout("FetchRerank", FetchRerankLayout.class);
     assertConstant(FetchKernels.THREADS, "kFetchThreads");
     for (int dimension : new int[] {1, 16, 17, 4096}) {
       assertEquals(
           library.vamana_fetch_shared_bytes(0, 0, dimension),
           FetchKernels.beginSharedBytes(dimension));
-      assertEquals(
-          library.vamana_fetch_shared_bytes(2, 11, dimension),
-          FetchKernels.rerankSharedBytes(11, dimension));
     }
     assertEquals(library.vamana_fetch_shared_bytes(1, 96, 0), FetchKernels.stepSharedBytes(96));
   }
@@ -234,7 +227,6 @@ public class LayoutTests extends KernelTestCase {
     assertConstant(KMeansSizes.PART, "kKMeansPart");
     assertConstant(KMeansSizes.SHORT_ROWS, "kKMeansShortRows");
     assertConstant(KMeansSizes.TILE_ROWS, "kKMeansTileRows");
-    assertConstant(KMeansSizes.SHORT_POOL, "kKMeansShortPool");
     assertConstant(KMeansSizes.MAX_CENTROIDS, "kKMeansMaxCentroids");
   }
 

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.lane;
 
+import dev.vamana.cuda.FewThreads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.Deadline;
 import dev.vamana.cuda.driver.GatedDriver;
@@ -19,6 +20,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -115,8 +117,13 @@ public class LaneTests extends LuceneTestCase {
     private final Consumer<List<Request>> work;
 
     TestLane(CudaDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
-      super("test-lane", driver, onLost, new SpareProcessors(() -> {}));
+      super("test-lane", driver, onLost, new SpareProcessors());
       this.work = work;
+    }
+
+    TestLane(ThreadFactory threads, CudaDriver driver, Consumer<GpuException> onLost) {
+      super(threads, "test-lane", driver, onLost, new SpareProcessors());
+      this.work = batch -> {};
     }
 
     @Override
@@ -239,31 +246,6 @@ public class LaneTests extends LuceneTestCase {
     lane.stop();
     assertEquals(0, lane.pending());
     place.release();
-    assertEquals(1, place.released.get());
-    driver.close();
-  }
-
-  public void testLeavingInEveryState() throws Exception {
-    TestLane lane = new TestLane(driver, batch -> block(), lost::set);
-    Request running = new Request(0, place);
-    lane.submit(running);
-    pass(begun);
-    Request queued = new Request(1, place);
-    lane.submit(queued);
-    place.release();
-    assertFalse("nobody wants it", waiters.await(queued, () -> true));
-    queued.leave();
-    assertEquals("it has not begun", 1, queued.freed.get());
-    running.leave();
-    assertEquals("the lane works on it", 0, running.freed.get());
-    assertEquals(0, place.released.get());
-    go.countDown();
-    awaitTrue(() -> lane.pending() == 0);
-    lane.stop();
-    assertEquals(1, running.freed.get());
-    assertEquals(1, queued.freed.get());
-    assertEquals(2, lane.left.get());
-    assertEquals(1, lane.batches.size());
     assertEquals(1, place.released.get());
     driver.close();
   }
@@ -402,15 +384,26 @@ public class LaneTests extends LuceneTestCase {
     driver.close();
   }
 
-  public void testAStoppedLaneThatNeverBegan() {
-    TestLane lane = new TestLane(driver, batch -> {}, lost::set);
+  /** Callers are told if the lane's thread cannot be started, and the next call tries again. */
+  public void testThreadThatCannotBeStarted() {
+    TestLane lane = new TestLane(new FewThreads(2), driver, lost::set);
+    for (int i = 0; i < 2; i++) {
+      Request request = submitted(lane, 0);
+      assertTrue(request.done());
+      assertEquals(GpuException.Kind.FAILED, request.failure().kind());
+      assertEquals("the thread test-lane could not be started", request.failure().getMessage());
+      request.leave();
+      assertEquals(1, request.freed.get());
+      assertEquals(0, lane.pending());
+    }
+    Request request = submitted(lane, 0);
+    assertTrue(waiters.await(request, () -> false));
+    assertNull(request.failure());
+    request.leave();
     lane.stop();
-    Request late = new Request(0, place);
-    lane.submit(late);
-    assertTrue(late.done());
-    assertTrue(late.failure().contextLost());
-    late.leave();
     assertNull(lost.get());
+    place.release();
+    assertEquals(1, place.released.get());
     driver.close();
   }
 

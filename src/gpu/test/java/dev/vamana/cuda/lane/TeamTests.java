@@ -1,11 +1,6 @@
 package dev.vamana.cuda.lane;
 
 import dev.vamana.cuda.FewThreads;
-import dev.vamana.work.Threads;
-import java.util.ArrayList;
-import java.util.Arrays;
-import java.util.List;
-import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicIntegerArray;
 import org.apache.lucene.tests.util.LuceneTestCase;
 
@@ -46,31 +41,6 @@ public class TeamTests extends LuceneTestCase {
         int count = 1 + random().nextInt(3_000);
         packAll(team, count, 1 + random().nextInt(200));
       }
-    } finally {
-      team.stop();
-    }
-  }
-
-  public void testSeveralCallersAtOnce() throws Exception {
-    Team team = new Team("team", 2);
-    try {
-      List<Thread> callers = new ArrayList<>();
-      AtomicInteger ended = new AtomicInteger();
-      for (int caller = 0; caller < 3; caller++) {
-        int count = 1 + random().nextInt(2_000);
-        callers.add(
-            new Thread(
-                () -> {
-                  for (int round = 0; round < 100; round++) {
-                    beginInARow(team);
-                    packAll(team, count, 100);
-                  }
-                  ended.incrementAndGet();
-                }));
-      }
-      callers.forEach(Thread::start);
-      Threads.join(callers);
-      assertEquals(callers.size(), ended.get());
     } finally {
       team.stop();
     }
@@ -122,16 +92,6 @@ public class TeamTests extends LuceneTestCase {
     return thread.getName().startsWith("team");
   }
 
-  public void testNoThreads() {
-    Team team = new Team("team", 0);
-    assertFalse(team.begin());
-    assertFalse(team.begin());
-    int[] packed = new int[100];
-    team.forEach(100, 100, (from, to, worker) -> Arrays.fill(packed, from, to, 1));
-    assertEquals(100, Arrays.stream(packed).sum());
-    team.stop();
-  }
-
   public void testThreadsThatCannotBeStarted() {
     Team team = new Team("team", 2, new FewThreads(3));
     for (int round = 0; round < 10; round++) {
@@ -141,37 +101,5 @@ public class TeamTests extends LuceneTestCase {
     assertEquals(2, Thread.getAllStackTraces().keySet().stream().filter(TeamTests::packs).count());
     team.stop();
     assertTrue(Thread.getAllStackTraces().keySet().stream().noneMatch(TeamTests::packs));
-  }
-
-  /** A held team helps with a lone loop, with the threads that there are. */
-  public void testHeld() {
-    int helpers = 3;
-    Team team = new Team("team", helpers, new FewThreads(random().nextInt(5)));
-    AtomicIntegerArray passed = new AtomicIntegerArray(1_000);
-    for (int round = 1; round <= 8; round++) {
-      team.hold();
-      team.forEach(
-          passed.length(),
-          10,
-          (from, to, worker) -> {
-            assertTrue(worker >= 0 && worker <= helpers);
-            for (int i = from; i < to; i++) {
-              passed.incrementAndGet(i);
-            }
-          });
-      team.letGo();
-      for (int i = 0; i < passed.length(); i++) {
-        assertEquals(round, passed.get(i));
-      }
-    }
-    team.stop();
-  }
-
-  public void testStoppedTwice() {
-    Team team = new Team("team", 2);
-    beginInARow(team);
-    team.stop();
-    team.stop();
-    packAll(team, 500, 100);
   }
 }

@@ -104,16 +104,6 @@ public class WakerTests extends LuceneTestCase {
     assertEquals(2 * count, callers.passed.get());
   }
 
-  /** Where few callers wait nobody expects any, and no thread starts. */
-  public void testNoThreadStartsUnlessCallersAreExpected() {
-    Callers callers = new Callers(1, 1);
-    Waker<Permit> waker = waker(callers);
-    callers.let(waker, 0, 1);
-    Threads.join(callers.threads);
-    assertFalse(runs());
-    waker.stop();
-  }
-
   /** Without threads the lane ends tickets itself; threads that can be started later help then. */
   public void testThreadsThatCannotBeStarted() {
     Callers callers = new Callers(1, 50);

@@ -2,7 +2,6 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -99,22 +98,6 @@ public class EvictionTests extends ResidencyTestCase {
     executor.runAll();
   }
 
-  public void testNeverEvictsWhatIsInUse() throws IOException {
-    open(Placement.EXACT, bytes(Placement.EXACT));
-    residency.opened(views.get(0));
-    executor.runAll();
-    ResidentSegment inUse = residency.acquire(views.get(0));
-    pass(MINUTE.multipliedBy(2));
-    residency.opened(views.get(1));
-    executor.runAll();
-    assertAbsent(1, Absence.OVER_BUDGET);
-    inUse.release();
-    pass(MINUTE);
-    assertNull(residency.acquire(views.get(1)));
-    executor.runAll();
-    assertEquals(List.of("uploaded 0 exact", "evicted 0", "uploaded 1 exact"), events());
-  }
-
   /** Eviction is for a graph on the device, not for one placement rather than another there. */
   public void testEvictsForAGraphOnTheDevice() throws IOException {
     segments.close();
@@ -164,27 +147,6 @@ public class EvictionTests extends ResidencyTestCase {
     assertEquals(List.of(), events());
   }
 
-  public void testClosingWaitsForReadersOfTheFormerPlace() throws Exception {
-    open(null, bytes(Placement.EXACT) + bytes(Placement.EXACT_INT8) + 255);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    ResidentSegment before = residency.acquire(views.get(1));
-    residency.closing(views.get(0));
-    executor.runAll();
-    Thread closer = new Thread(() -> residency.closing(views.get(1)));
-    closer.start();
-    while (closer.getState() != Thread.State.WAITING) {
-      Thread.onSpinWait();
-    }
-    assertTrue(device.registeredBytes() > 0);
-    before.release();
-    closer.join();
-    assertEquals(0, device.registeredBytes());
-    assertEquals(0, device.deviceBytes());
-    executor.runAll();
-  }
-
   /** A place that failed for good is not tried each time that memory is freed. */
   public void testBetterPlacesAreTriedOnce() throws IOException {
     device.registers(false);
@@ -209,26 +171,6 @@ public class EvictionTests extends ResidencyTestCase {
     use(1);
   }
 
-  public void testDoesNotEvictInVain() throws IOException {
-    open(Placement.EXACT, bytes(Placement.EXACT) * 2);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    ResidentSegment inUse = residency.acquire(views.get(1));
-    pass(MINUTE);
-    try (TestSegments large =
-        new TestSegments(
-            true, true, parameters(8, 4), VectorSimilarityFunction.EUCLIDEAN, 24, 170)) {
-      SegmentView view = large.view(0, FLOATS);
-      residency.opened(view);
-      executor.runAll();
-      assertEquals(Absence.OVER_BUDGET, residency.absence(view));
-      assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact"), events());
-      residency.closing(view);
-    }
-    inUse.release();
-  }
-
   /** Others take memory that the budget leaves. */
   public void testDeviceIsFullBeforeTheBudget() throws IOException {
     open(null, DEVICE);
@@ -248,23 +190,6 @@ public class EvictionTests extends ResidencyTestCase {
     assertAbsent(1, Absence.QUEUED);
     executor.runAll();
     assertEquals(List.of("uploaded 1 exact"), events());
-  }
-
-  public void testPlacementsByFreeMemoryOfTheDevice() throws IOException {
-    open(null, DEVICE);
-    device.bind();
-    long others = device.allocate(DEVICE - DEVICE / 64 - bytes(Placement.EXACT_INT8));
-    residency.opened(views.get(0));
-    executor.runAll();
-    assertEquals(List.of("uploaded 0 exact-int8"), events());
-    device.free(others);
-  }
-
-  public void testPageCacheHasABudgetOfItsOwn() {
-    open(Placement.MAPPED_GRAPH, DEVICE, MappedRegistrations.PAGE, executor);
-    residency.opened(views.get(0));
-    executor.runAll();
-    assertAbsent(0, Absence.OVER_BUDGET);
   }
 
   public void testWithoutRegistration() {

@@ -1,7 +1,6 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.CudaDriver;
-import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.driver.SimulatedKernels;
@@ -66,15 +65,6 @@ public class MappedRegistrationsTests extends LuceneTestCase {
     assertPinned(0);
     second.release();
     assertPinned(0);
-  }
-
-  public void testPiecesOfALargeRange() {
-    MappedRegistrations registrations = registrations(3);
-    MappedRegistrations.Range range =
-        registrations.register(mapping.asSlice(PAGE, 8 * PAGE), GO_ON);
-    assertEquals(mapping.address() + PAGE, range.deviceAddress());
-    assertPinned(8);
-    range.release();
   }
 
   public void testRandomSlices() {
@@ -166,28 +156,5 @@ public class MappedRegistrationsTests extends LuceneTestCase {
         () -> registrations.register(mapping.asSlice(0, 5 * PAGE), abort));
     assertEquals(3, asked[0]);
     assertPinned(0);
-  }
-
-  public void testFailureOfAnyPiece() {
-    for (int n = 1; n <= 5; n++) {
-      FaultyDriver faulty = new FaultyDriver(driver);
-      MappedRegistrations registrations = new MappedRegistrations(faulty::register, budget, PAGE);
-      MappedRegistrations.Range held = registrations.register(mapping.asSlice(PAGE, PAGE), GO_ON);
-      faulty.fail(FaultyDriver.Operation.REGISTER, n, GpuException.Kind.FAILED);
-      if (n <= 4) {
-        GpuException e =
-            expectThrows(
-                GpuException.class,
-                () -> registrations.register(mapping.asSlice(0, 5 * PAGE), GO_ON));
-        assertEquals(GpuException.Kind.FAILED, e.kind());
-        assertPinned(1);
-        assertTrue(registrations.supported());
-        registrations.register(mapping.asSlice(0, 5 * PAGE), GO_ON).release();
-      } else {
-        registrations.register(mapping.asSlice(0, 5 * PAGE), GO_ON).release();
-      }
-      held.release();
-      assertPinned(0);
-    }
   }
 }

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Set;
@@ -44,20 +43,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
         shape.rawVectors(),
         false,
         false,
-        null,
-        0);
-  }
-
-  private static SegmentShape withGraph(SegmentShape shape, int stride, int subspaces) {
-    return new SegmentShape(
-        shape.size(),
-        shape.dimension(),
-        shape.encoding(),
-        stride,
-        subspaces,
-        shape.rawVectors(),
-        shape.graphMapped(),
-        shape.vectorsMapped(),
         null,
         0);
   }
@@ -106,28 +91,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
     }
   }
 
-  /** A copy that no setting asks for needs both placements to be allowed. */
-  public void testChosenPlacementsOfWideFloats() {
-    SegmentShape shape = wide(Placement.WIDE, VectorEncoding.FLOAT32);
-    for (Placement placement : Placement.values()) {
-      assertEquals(names(placement, FLOATS, true), names(placement, shape, true));
-    }
-    PlacementPlan forced =
-        new PlacementPlanner(Set.of(Placement.EXACT_INT8)).candidates(shape, true, false).get(0);
-    assertFalse(forced.ifRoom());
-    for (Set<Placement> both :
-        List.of(Placement.of(Place.DEVICE, null), Set.of(Placement.EXACT, Placement.EXACT_INT8))) {
-      PlacementPlan free = new PlacementPlanner(both).candidates(shape, true, false).get(0);
-      assertTrue(free.ifRoom());
-      // what is measured with the placement exact-int8 is what the free choice gets
-      assertEquals(forced.placement(), free.placement());
-      assertEquals(forced.raw(), free.raw());
-      assertEquals(forced.rawCopy(), free.rawCopy());
-      assertEquals(forced.vectors(), free.vectors());
-      assertEquals(forced.deviceBytes(), free.deviceBytes());
-    }
-  }
-
   public void testCopiesOfWideFloatsNeedAmpleRoom() {
     SegmentShape shape = wide(Placement.WIDE + random().nextInt(1000), VectorEncoding.FLOAT32);
     List<PlacementPlan> candidates =
@@ -149,20 +112,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
         exact, PlacementPlanner.choose(candidates, new PlacementPlanner.Room(PLENTY, 0, -PLENTY)));
   }
 
-  public void testByteVectorsHaveNoCopies() {
-    List<String> expected =
-        List.of(
-            "EXACT/DEVICE",
-            "IN_MEMORY/MAPPED",
-            "IN_MEMORY/CALLER",
-            "MAPPED_GRAPH/MAPPED",
-            "MAPPED_GRAPH/CALLER",
-            "HOST_FETCH/CALLER");
-    assertEquals(expected, names(null, BYTES, true));
-    assertEquals(List.of("EXACT/DEVICE"), names(Placement.EXACT_FLOAT16, BYTES, true));
-    assertEquals(List.of("EXACT/DEVICE"), names(Placement.EXACT_INT8, BYTES, true));
-  }
-
   public void testWithoutRegistration() {
     List<String> expected =
         List.of(
@@ -175,63 +124,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
     assertEquals(expected, names(null, unmapped(FLOATS), true));
     assertEquals(List.of(), names(Placement.MAPPED_GRAPH, FLOATS, false));
     assertEquals(List.of(), names(Placement.MAPPED_GRAPH, unmapped(FLOATS), true));
-  }
-
-  public void testForced() {
-    assertEquals(List.of("EXACT/DEVICE"), names(Placement.EXACT, FLOATS, true));
-    for (Placement placement :
-        new Placement[] {Placement.EXACT_FLOAT16, Placement.EXACT_INT8, Placement.IN_MEMORY}) {
-      assertEquals(
-          List.of(placement + "/DEVICE", placement + "/MAPPED", placement + "/CALLER"),
-          names(placement, FLOATS, true));
-    }
-    assertEquals(
-        List.of("MAPPED_GRAPH/MAPPED", "MAPPED_GRAPH/CALLER"),
-        names(Placement.MAPPED_GRAPH, FLOATS, true));
-    assertEquals(List.of("HOST_FETCH/CALLER"), names(Placement.HOST_FETCH, FLOATS, true));
-  }
-
-  public void testWithoutCodes() {
-    SegmentShape shape = withGraph(FLOATS, 64, 0);
-    assertEquals(
-        List.of(
-            "EXACT/DEVICE",
-            "EXACT_FLOAT16/MAPPED",
-            "EXACT_FLOAT16/CALLER",
-            "EXACT_INT8/MAPPED",
-            "EXACT_INT8/CALLER"),
-        names(null, shape, true));
-    for (Placement placement :
-        new Placement[] {Placement.IN_MEMORY, Placement.MAPPED_GRAPH, Placement.HOST_FETCH}) {
-      assertEquals(List.of(), names(placement, shape, true));
-    }
-  }
-
-  public void testWithoutRawVectors() {
-    SegmentShape shape =
-        new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, false, true, false, null, 0);
-    assertEquals(
-        List.of("IN_MEMORY/CALLER", "MAPPED_GRAPH/CALLER", "HOST_FETCH/CALLER"),
-        names(null, shape, true));
-  }
-
-  public void testObstacles() {
-    assertFalse(names(null, withGraph(FLOATS, 128, 256), true).isEmpty());
-    assertEquals(List.of(), names(null, withGraph(FLOATS, 66, 32), true));
-    assertEquals(List.of(), names(null, withGraph(FLOATS, 132, 32), true));
-  }
-
-  /** Vectors alone are scanned, where they lie in device memory. */
-  public void testNoGraph() {
-    SegmentShape shape = withGraph(FLOATS, 0, 0);
-    List<PlacementPlan> plans = new PlacementPlanner(Placement.ALL).candidates(shape, true, false);
-    assertEquals(1, plans.size());
-    assertEquals(Placement.EXACT, plans.get(0).placement());
-    assertEquals(RawVectors.DEVICE, plans.get(0).raw());
-    assertFalse(plans.get(0).indexOnDevice());
-    PlacementPlan withGraph = PlacementPlan.of(FLOATS, Placement.EXACT, RawVectors.DEVICE);
-    assertEquals(FLOATS.graphBytes(), withGraph.deviceBytes() - plans.get(0).deviceBytes());
-    assertEquals(List.of(), names(Placement.IN_MEMORY, shape, true));
   }
 
   /** Each placement gives way to the next one byte below what it takes. */
@@ -260,17 +152,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
             Placement.MAPPED_GRAPH),
         chosen);
     assertEquals(Placement.HOST_FETCH, choose(candidates, free + 1, 0).placement());
-  }
-
-  public void testChoiceByPageCache() {
-    List<PlacementPlan> candidates =
-        new PlacementPlanner(Set.of(Placement.MAPPED_GRAPH)).candidates(FLOATS, true, false);
-    PlacementPlan both = candidates.get(0);
-    PlacementPlan graph = candidates.get(1);
-    assertTrue(both.mappedBytes() > graph.mappedBytes());
-    assertSame(both, choose(candidates, PLENTY, both.mappedBytes()));
-    assertSame(graph, choose(candidates, PLENTY, both.mappedBytes() - 1));
-    assertNull(choose(candidates, PLENTY, graph.mappedBytes() - 1));
   }
 
   /** Arrays lie behind the descriptor, aligned, without overlap and without waste. */
@@ -323,18 +204,5 @@ public class PlacementPlannerTests extends LuceneTestCase {
     if (offset != PlacementPlan.NONE) {
       assertNull(arrays.put(offset, bytes));
     }
-  }
-
-  public void testDescriptorEndsBeforeTheRange() {
-    assertTrue(SegmentLayout.BYTES <= PlacementPlan.RANGE);
-  }
-
-  public void testMostPagesOfARange() {
-    SegmentShape shape =
-        new SegmentShape(1, 4, VectorEncoding.FLOAT32, 4, 1, true, true, true, null, 0);
-    // 16 bytes of graph may lie across two pages
-    assertEquals(
-        2 * MappedRegistrations.PAGE,
-        PlacementPlan.of(shape, Placement.MAPPED_GRAPH, RawVectors.CALLER).mappedBytes());
   }
 }

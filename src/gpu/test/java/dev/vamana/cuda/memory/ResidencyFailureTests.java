@@ -1,7 +1,6 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.FaultyDriver;
-import dev.vamana.cuda.driver.FaultyDriver.Operation;
 import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.search.SegmentView;
@@ -153,76 +152,6 @@ public class ResidencyFailureTests extends MemoryTestCase {
       }
       driver.close();
       assertEquals(List.of(), unexpected);
-    }
-  }
-
-  private static void fails(Operation operation, GpuException.Kind kind, Placement placement)
-      throws IOException {
-    boolean met = true;
-    for (int n = 1; met; n++) {
-      assertTrue(operation + " is called too often", n < 200);
-      ManualExecutor executor = new ManualExecutor();
-      try (TestSegments again = segments.reopen()) {
-        List<SegmentView> views = again.views(FLOATS);
-        Recovering all = new Recovering(placement, DEVICE, Duration.ofSeconds(1), false, executor);
-        FaultyDriver first = all.driver;
-        first.fail(operation, n, kind);
-        views.forEach(all::opened);
-        executor.runAll();
-        met = first.count(operation) >= n;
-        all.closing(views.get(0));
-        first.heal();
-        // whatever failed is as it was before and can be done again
-        for (int i = 1; i < views.size(); i++) {
-          ResidentSegment early = all.residency.acquire(views.get(i));
-          if (early != null) {
-            early.release();
-          }
-          executor.runAll();
-          ResidentSegment use = all.residency.acquire(views.get(i));
-          if (use != null) {
-            use.release();
-          } else {
-            Absence why = all.residency.absence(views.get(i));
-            // nothing is mapped, or the driver is taken at its word
-            assertTrue(
-                placement + " " + why,
-                kind == GpuException.Kind.NOT_SUPPORTED || placement == Placement.MAPPED_GRAPH);
-          }
-        }
-        long expected = sum(all.residency, "bytes_");
-        assertEquals(expected, all.last().deviceBytes());
-        assertEquals(expected, counter(all.residency, "device_bytes"));
-        assertEquals(all.last().registeredBytes(), counter(all.residency, "page_cache_bytes"));
-        all.close();
-      }
-    }
-  }
-
-  public void testEveryCallFailsOnce() throws IOException {
-    for (Placement placement : Placement.values()) {
-      fails(Operation.COPY, GpuException.Kind.FAILED, placement);
-      fails(Operation.ALLOCATE, GpuException.Kind.OUT_OF_MEMORY, placement);
-      fails(Operation.ALLOCATE_PINNED, GpuException.Kind.OUT_OF_MEMORY, placement);
-      fails(Operation.LAUNCH, GpuException.Kind.FAILED, placement);
-      fails(Operation.SYNCHRONIZE, GpuException.Kind.FAILED, placement);
-      fails(Operation.STREAM, GpuException.Kind.FAILED, placement);
-      fails(Operation.KERNEL, GpuException.Kind.FAILED, placement);
-      fails(Operation.REGISTER, GpuException.Kind.NOT_SUPPORTED, placement);
-      fails(Operation.REGISTER, GpuException.Kind.FAILED, placement);
-    }
-  }
-
-  public void testContextIsLostInEveryCall() throws IOException {
-    for (Operation operation : Operation.values()) {
-      Placement placement = Placement.values()[random().nextInt(6)];
-      fails(operation, GpuException.Kind.CONTEXT_LOST, placement);
-    }
-  }
-
-  public void testEveryCallFailsOnceWithPlacementsOfChoice() throws IOException {
-    for (Operation operation : Operation.values()) {
-      fails(operation, GpuException.Kind.OUT_OF_MEMORY, null);
     }
   }
 

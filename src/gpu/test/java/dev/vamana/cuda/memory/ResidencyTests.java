@@ -1,7 +1,6 @@
 package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.FaultyDriver;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.search.SegmentView;
 import java.io.IOException;
@@ -69,18 +68,6 @@ public class ResidencyTests extends ResidencyTestCase {
     }
   }
 
-  public void testUnknownSegmentStaysAway() {
-    open(Placement.MAPPED_GRAPH, DEVICE);
-    assertNull(residency.acquire(views.get(1)));
-    executor.runAll();
-    assertNull(residency.acquire(views.get(1)));
-    residency.opened(views.get(1));
-    executor.runAll();
-    use(1);
-    assertTrue(device.registeredBytes() > 0);
-    assertEquals(device.registeredBytes(), counter(residency, "page_cache_bytes"));
-  }
-
   public void testClosingFreesAfterTheLastUse() {
     open(Placement.EXACT, DEVICE);
     residency.opened(views.get(0));
@@ -127,17 +114,6 @@ public class ResidencyTests extends ResidencyTestCase {
     executor.runAll();
   }
 
-  public void testClosingBeforeUpload() {
-    open(null, DEVICE);
-    residency.opened(views.get(0));
-    residency.closing(views.get(0));
-    executor.runAll();
-    assertAbsent(0, Absence.CLOSED);
-    executor.runAll();
-    assertEquals(List.of(), events());
-    assertEquals(0, counter(residency, "uploads"));
-  }
-
   private void renew() {
     device = new SimulatedDriver(kernels, DEVICE, false);
     driver = new FaultyDriver(device);
@@ -163,21 +139,6 @@ public class ResidencyTests extends ResidencyTestCase {
     renew();
   }
 
-  public void testContextLostDuringUpload() {
-    open(Placement.EXACT, DEVICE);
-    driver.fail(FaultyDriver.Operation.COPY, 2, GpuException.Kind.CONTEXT_LOST);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    assertEquals(List.of("failed 0"), events());
-    assertEquals(Absence.NO_DEVICE, residency.absence(views.get(0)));
-    assertEquals(Absence.NO_DEVICE, residency.absence(views.get(1)));
-    device.lose("so that nothing has to be freed");
-    driver.close();
-    assertEquals(1, counter(residency, "upload_failures"));
-    renew();
-  }
-
   /** A task that is still queued when a context is given up leaves the context's driver alone. */
   public void testDriverIsNotUsedAfterItWasGivenUp() throws IOException {
     for (boolean begun : new boolean[] {false, true}) {
@@ -199,27 +160,6 @@ public class ResidencyTests extends ResidencyTestCase {
       residency.close();
       renew();
     }
-  }
-
-  /** A context that is found lost when something is freed. */
-  public void testFreeingInALostContext() {
-    open(Placement.EXACT, DEVICE);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    ResidentSegment use = residency.acquire(views.get(1));
-    residency.closing(views.get(1));
-    driver.lose();
-    GpuException e = expectThrows(GpuException.class, () -> residency.closing(views.get(0)));
-    assertTrue(e.contextLost());
-    events();
-    use.release();
-    executor.runAll();
-    assertEquals(List.of("failed 1"), events());
-    residency.close();
-    device.lose("as the driver in front of it");
-    driver.close();
-    renew();
   }
 
   public void testExecutorThatTakesNoMore() {
@@ -247,20 +187,5 @@ public class ResidencyTests extends ResidencyTestCase {
     use.release();
     assertEquals(0, device.deviceBytes());
     residency.closing(views.get(1));
-  }
-
-  public void testClosed() {
-    open(null, DEVICE);
-    views.forEach(residency::opened);
-    executor.runAll();
-    residency.close();
-    assertEquals(0, device.deviceBytes());
-    assertEquals(0, device.pinnedBytes());
-    assertAbsent(0, Absence.CLOSED);
-    residency.opened(views.get(1));
-    executor.runAll();
-    assertAbsent(1, Absence.CLOSED);
-    residency.closing(views.get(1));
-    residency.close();
   }
 }

@@ -1,6 +1,5 @@
 package dev.vamana.cuda.memory;
 
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.WalkLayouts.SegmentLayout;
 import dev.vamana.pq.Codebook;
@@ -288,14 +287,6 @@ public class UploadTests extends MemoryTestCase {
     }
   }
 
-  public void testRanges() {
-    assertTrue(VectorConversion.fitsHalf(0.5f, 0.5f, true));
-    assertFalse(VectorConversion.fitsHalf(0, 65_505, true));
-    assertFalse(VectorConversion.fitsHalf(-70_000, 0, true));
-    assertTrue(VectorConversion.fitsHalf(-65_504, 65_504, true));
-    assertFalse(VectorConversion.fitsHalf(0, 1, false));
-  }
-
   public void testAbort() throws IOException {
     try (TestSegments segments =
         new TestSegments(
@@ -354,23 +345,6 @@ public class UploadTests extends MemoryTestCase {
       expectThrows(
           AlreadyClosedException.class,
           () -> new SegmentUpload(new Lease(view), plan, memory, GO_ON).run());
-    }
-  }
-
-  public void testOverBudget() throws IOException {
-    try (TestSegments segments =
-        new TestSegments(
-            true, true, parameters(8, 4), VectorSimilarityFunction.EUCLIDEAN, 16, 100)) {
-      SegmentView view = segments.view(0, FLOATS);
-      PlacementPlan plan =
-          PlacementPlan.of(SegmentShape.of(view), Placement.EXACT, RawVectors.DEVICE);
-      assertTrue(memory.device().tryReserve(DEVICE - plan.deviceBytes() + 1));
-      GpuException e =
-          expectThrows(
-              GpuException.class,
-              () -> new SegmentUpload(new Lease(view), plan, memory, GO_ON).run());
-      assertEquals(GpuException.Kind.OUT_OF_MEMORY, e.kind());
-      memory.device().release(DEVICE - plan.deviceBytes() + 1);
     }
   }
 }

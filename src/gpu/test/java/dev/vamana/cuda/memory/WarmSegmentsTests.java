@@ -272,20 +272,6 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     assertEquals(List.of("uploaded 3 exact", "uploaded 2 exact"), events());
   }
 
-  public void testSmallerLimitOfThePageCache() {
-    open(Placement.MAPPED_GRAPH, DEVICE);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    assertTrue(device.registeredBytes() > 0);
-    events();
-    adjust(DEVICE, 0, Placement.MAPPED_GRAPH);
-    executor.runAll();
-    assertEquals(2, events().size());
-    assertEquals(0, device.registeredBytes());
-    assertEquals(0, counter(residency, "page_cache_limit_bytes"));
-  }
-
   public void testPlacementCountsForUploadsToCome() {
     open(Placement.EXACT, DEVICE);
     residency.opened(views.get(0));
@@ -299,16 +285,6 @@ public class WarmSegmentsTests extends ResidencyTestCase {
     residency.warm(views.get(0));
     executor.runAll();
     assertEquals("in-memory", presence(0).placement());
-  }
-
-  /** Limits that were set while there was no context hold in the next. */
-  public void testLimitsOutliveTheContext() throws IOException {
-    open(Placement.EXACT, DEVICE);
-    adjust(bytes(Placement.EXACT), MEGABYTE, Placement.EXACT);
-    views.forEach(residency::opened);
-    executor.runAll();
-    assertEquals(List.of("uploaded 0 exact"), events());
-    assertEquals(bytes(Placement.EXACT), counter(residency, "device_limit_bytes"));
   }
 
   private void adjust(long device, long pageCache, Placement placement) {

@@ -32,7 +32,7 @@ public abstract class PlanTestCase extends LuceneTestCase {
     coefficients.put(CostForm.CPU_SCAN, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.CPU_WALK, new double[] {0, cpuDistanceNanos, 0});
     coefficients.put(CostForm.HAND_OVER, new double[] {0});
-    return new CostModel("test", "2026-01-01", 10, coefficients);
+    return new CostModel(10, coefficients);
   }
 
   static Workload task(Workload.Rows rows, Workload.Graph graph, boolean cpuScans) {

@@ -5,7 +5,6 @@ import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.SimtKernels;
 import dev.vamana.cuda.memory.DeviceBudget;
-import dev.vamana.cuda.select.SelectMethod.Family;
 import dev.vamana.tools.gpu.Gpu;
 import java.lang.foreign.Arena;
 import java.lang.foreign.MemorySegment;
@@ -196,25 +195,21 @@ public class SelectionTests extends LuceneTestCase {
     List<SelectMethod> methods = new ArrayList<>();
     int some = TestUtil.nextInt(random(), 2, 40);
     for (int size : SelectMethod.LISTS) {
-      methods.add(new SelectMethod(Family.BITS, size, 1));
-      methods.add(new SelectMethod(Family.BITS, size, some));
+      methods.add(new SelectMethod(size, 1));
+      methods.add(new SelectMethod(size, some));
     }
-    methods.add(new SelectMethod(Family.SAMPLE, 0, 1));
-    methods.add(new SelectMethod(Family.SAMPLE, 0, some));
-    methods.add(new SelectMethod(Family.RADIX, 0, 1));
+    methods.add(SelectMethod.RADIX);
     return methods;
   }
 
   private static Case any(Kind kind, SelectMethod method) {
     int largest = device ? 200_000 : 9_000;
     int n = 1 + random().nextInt(random().nextBoolean() ? largest : 200);
-    if (method.accepts(n, 1) == false) {
-      n += SelectMethod.SAMPLE;
-    }
     int most = n + 20;
-    while (method.accepts(n, most) == false) {
+    while (method.accepts(most) == false) {
       most--;
     }
+    most = Math.min(most, Selection.MAX_K);
     int k = 1 + random().nextInt(random().nextBoolean() ? most : Math.min(most, 40));
     return new Case(kind, 1 + random().nextInt(4), n, k);
   }
@@ -230,13 +225,10 @@ public class SelectionTests extends LuceneTestCase {
     }
   }
 
-  /** Many results are sorted in tiles that are merged. */
   public void testManyResultsAreSorted() {
-    for (int k : new int[] {4_096, 4_097, 16_384, 16_385, 40_000, 40_961}) {
+    for (int k : new int[] {2_049, 4_096, 4_097, 16_384}) {
       try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
-          Case input = new Case(Kind.FEW_VALUES, 2, 60_000, k)) {
-        input.check(selection, new SelectMethod(Family.RADIX, 0, 1));
-        input.check(selection, new SelectMethod(Family.SAMPLE, 0, 5));
+          Case input = new Case(Kind.FEW_VALUES, 2, 30_000, k)) {
         input.check(selection, null);
       }
     }
@@ -244,22 +236,20 @@ public class SelectionTests extends LuceneTestCase {
 
   /** Scratch for one row at a time: rows go in slices, and counters are zero for each. */
   public void testRowsAreDoneInSlices() {
-    for (SelectMethod method :
-        List.of(new SelectMethod(Family.BITS, 1_024, 9), new SelectMethod(Family.SAMPLE, 0, 3))) {
-      try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, 1);
-          Case input = new Case(Kind.RANDOM, 7, 20_000, 100)) {
-        input.check(selection, method);
-        long bytes = selection.scratchBytes();
-        input.check(selection, method);
-        assertEquals(bytes, selection.scratchBytes());
-      }
+    try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, 1);
+        Case input = new Case(Kind.RANDOM, 7, 20_000, 100)) {
+      SelectMethod method = new SelectMethod(1_024, 9);
+      input.check(selection, method);
+      long bytes = selection.scratchBytes();
+      input.check(selection, method);
+      assertEquals(bytes, selection.scratchBytes());
     }
   }
 
   public void testMethodsAreChosen() {
     for (int round = 0; round < 20; round++) {
       int n = 1 + random().nextInt(device ? 100_000 : 5_000);
-      int k = 1 + random().nextInt(random().nextInt(4) == 0 ? n : Math.min(n, 300));
+      int k = 1 + random().nextInt(Math.min(n, random().nextInt(4) == 0 ? MOST : 300));
       try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
           Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k)) {
         input.check(selection, null);
@@ -272,12 +262,13 @@ public class SelectionTests extends LuceneTestCase {
       SelectRows rows = new SelectRows(0, 1, 100, 100);
       IllegalArgumentException e =
           expectThrows(IllegalArgumentException.class, () -> selection.select(rows, 0, 0, 0, 0));
-      assertEquals("k must be at least 1, got 0", e.getMessage());
+      assertEquals("k must be 1 to 16384, got 0", e.getMessage());
       e =
           expectThrows(
               IllegalArgumentException.class,
-              () -> selection.select(new SelectMethod(Family.BITS, 512, 1), rows, 257, 0, 0, 0));
-      assertEquals("BITS of 512 does not select 257 of 100 keys", e.getMessage());
+              () -> selection.select(new SelectMethod(1_024, 1), rows, 513, 0, 0, 0));
+      assertEquals(
+          "SelectMethod[size=1024, partitions=1] does not select 513 keys", e.getMessage());
     }
     expectThrows(IllegalArgumentException.class, () -> new SelectRows(0, 1, 5, 6));
     expectThrows(IllegalArgumentException.class, () -> new SelectRows(8, 1, 4, 4));

@@ -1,8 +1,6 @@
 package dev.vamana.cuda.training;
 
 import com.carrotsearch.randomizedtesting.annotations.ThreadLeakFilters;
-import dev.vamana.cuda.driver.FaultyDriver;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.kernel.HostLibrary;
 import dev.vamana.cuda.kernel.SimtKernels;
@@ -104,26 +102,6 @@ public class TrainingDeviceTests extends LuceneTestCase {
       throws IOException {
     return new Codebook(CodebookId.random(), layout, centroids)
         .quantizationError(sample, AbortCheck.NEVER);
-  }
-
-  /** Whichever wait fails while an encoder is made: nothing of it stays on the device. */
-  public void testAnEncoderThatFailsLeavesNothing() throws IOException {
-    SubspaceLayout layout = new SubspaceLayout(8, 2);
-    Codebook codebook =
-        new Codebook(CodebookId.random(), layout, new float[Codebook.CENTROIDS * layout.dims()]);
-    for (int n = 1; n <= 2; n++) {
-      SimulatedDriver simulated = driver();
-      FaultyDriver driver = new FaultyDriver(simulated);
-      driver.bind();
-      Budget budget = new Budget(Long.MAX_VALUE);
-      TrainingDevice device = new TrainingDevice(driver, hostMemory(), budget);
-      driver.fail(FaultyDriver.Operation.SYNCHRONIZE, n, GpuException.Kind.FAILED);
-      expectThrows(GpuException.class, () -> device.encoder(codebook, AbortCheck.NEVER));
-      assertEquals(0, simulated.deviceBytes());
-      assertEquals(0, budget.used.get());
-      device.free();
-      driver.close();
-    }
   }
 
   public void testTrainsAsTheCpu() throws IOException {
@@ -267,54 +245,5 @@ public class TrainingDeviceTests extends LuceneTestCase {
     }
     device.free();
     driver.close();
-  }
-
-  public void testGivesEverythingBackWhenItFails() throws IOException {
-    int dims = 16;
-    SubspaceLayout layout = new SubspaceLayout(dims, 4);
-    TrainingSample sample = TrainingSample.of(dims, rows(3_000, dims, true));
-    PqTrainer.Options options = PqTrainer.Options.defaults(1);
-    SimulatedDriver driver = driver();
-    driver.bind();
-    Budget little = new Budget(1_000);
-    TrainingDevice poor = new TrainingDevice(driver, hostMemory(), little);
-    GpuException refused =
-        expectThrows(
-            GpuException.class,
-            () -> poor.train(sample, layout, options, Workers.callingThread(), AbortCheck.NEVER));
-    assertEquals(GpuException.Kind.OUT_OF_MEMORY, refused.kind());
-    assertEquals(0, little.used.get());
-    poor.free();
-    Budget budget = new Budget(Long.MAX_VALUE);
-    TrainingDevice device = new TrainingDevice(driver, hostMemory(), budget);
-    for (int checks : new int[] {0, 1, 30, 47, 49}) {
-      AtomicInteger left = new AtomicInteger(checks);
-      IOException stop = new IOException("stop");
-      IOException thrown =
-          expectThrows(
-              IOException.class,
-              () ->
-                  device.train(
-                      sample,
-                      layout,
-                      options,
-                      Workers.callingThread(),
-                      () -> {
-                        if (left.getAndDecrement() == 0) {
-                          throw stop;
-                        }
-                      }));
-      assertSame(stop, thrown);
-      assertEquals(0, budget.used.get());
-    }
-    device.free();
-    assertEquals(0, driver.deviceBytes());
-    assertEquals(0, driver.pinnedBytes());
-    driver.close();
-  }
-
-  public void testRefusesWhatKernelsDoNotTake() {
-    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 12, 1, 4));
-    expectThrows(IllegalArgumentException.class, () -> new DeviceRows(256, 16, 0, 4));
   }
 }

@@ -47,7 +47,15 @@ public final class CellTrial {
     /** The stock index with a byte for each component. */
     INT8("int8_hnsw"),
     /** The stock index with a bit for each component, which re-ranks. */
-    BBQ("bbq_hnsw");
+    BBQ("bbq_hnsw"),
+    /** The stock index with vectors of floats, searched by the node's GPU. */
+    GPU_HNSW("hnsw"),
+    /** The stock index with a byte for each component, searched by the node's GPU. */
+    GPU_INT8("int8_hnsw"),
+    /** The stock index with a bit for each component, searched by the node's GPU. */
+    GPU_BBQ("bbq_hnsw");
+
+    private static final List<Method> ACCELERATED = List.of(GPU_HNSW, GPU_INT8, GPU_BBQ);
 
     private final String type;
 
@@ -56,12 +64,26 @@ public final class CellTrial {
     }
 
     String index(int segments) {
-      return "cells-" + segments + "-" + type.replace('_', '-');
+      return "cells-"
+          + segments
+          + "-"
+          + type.replace('_', '-')
+          + (ACCELERATED.contains(this) ? "-gpu" : "");
     }
 
-    /** Returns the methods that a node measures. */
-    static List<Method> of(boolean gpu) {
-      return gpu ? List.of(GPU, HNSW) : List.of(CPU, HNSW, INT8, BBQ);
+    /** Whether the node's GPU may answer. */
+    boolean usesGpu() {
+      return this == GPU || ACCELERATED.contains(this);
+    }
+
+    private Map<String, String> settings() {
+      return ACCELERATED.contains(this)
+          ? Map.of("index.vamana.accelerate", "true")
+          : this == CPU || this == GPU ? Map.of("index.vamana.enabled", "true") : Map.of();
+    }
+
+    private String indexOptions() {
+      return this == CPU || this == GPU ? "hnsw" : type;
     }
   }
 
@@ -76,6 +98,8 @@ public final class CellTrial {
    * @param seconds duration of a turn; each point has three or more in each start
    * @param starts how often the nodes are started for each number of segments, since what a JVM
    *     compiles differs from start to start
+   * @param stock whether stock indices that the GPU searches are compared with the same without it,
+   *     in one node, instead of our index with the stock ones
    */
   public record Plan(
       VectorSet set,
@@ -83,7 +107,8 @@ public final class CellTrial {
       List<Integer> segments,
       List<Integer> clients,
       double seconds,
-      int starts) {
+      int starts,
+      boolean stock) {
 
     Subject subject() {
       return new Subject(set.name(), set.base().size(), set.dimension());
@@ -91,7 +116,25 @@ public final class CellTrial {
 
     /** The nodes to start: with a GPU, and without. */
     List<Boolean> nodes() {
-      return mode.equals(NodeParts.OFF) ? List.of(false) : List.of(true, false);
+      return mode.equals(NodeParts.OFF)
+          ? List.of(false)
+          : stock ? List.of(true) : List.of(true, false);
+    }
+
+    /** Returns the methods that a node measures. */
+    List<Method> methods(boolean gpu) {
+      if (stock) {
+        return List.of(
+            Method.GPU_HNSW, Method.HNSW, Method.GPU_INT8, Method.INT8, Method.GPU_BBQ, Method.BBQ);
+      }
+      return gpu
+          ? List.of(Method.GPU, Method.HNSW)
+          : List.of(Method.CPU, Method.HNSW, Method.INT8, Method.BBQ);
+    }
+
+    /** Returns the file of the ratios. */
+    Sheet sheet() {
+      return stock ? Sheet.STOCK_CELLS : Sheet.CELLS;
     }
   }
 
@@ -140,7 +183,7 @@ public final class CellTrial {
 
   private boolean isLeft(int segments) {
     try {
-      List<Map<String, String>> rows = Figures.read(figures.folder(), Sheet.CELLS);
+      List<Map<String, String>> rows = Figures.read(figures.folder(), plan.sheet());
       return plan.clients().stream()
           .anyMatch(
               clients ->
@@ -159,7 +202,7 @@ public final class CellTrial {
 
   /** Fills the indices side by side: each is filled by one thread. */
   private void fill(RunningNode node, List<Integer> all) throws IOException {
-    List<Method> methods = Method.of(false);
+    List<Method> methods = plan.methods(false);
     Callers.together(
         methods.size() * all.size(),
         i -> {
@@ -173,12 +216,8 @@ public final class CellTrial {
     NodeClient client = node.client();
     KnnIndex index = new KnnIndex(client, name, name);
     long start = System.nanoTime();
-    boolean ours = method == Method.CPU;
     new SegmentedIndex(client, plan.set(), index)
-        .fill(
-            ours ? "hnsw" : method.type,
-            ours ? Map.of("index.vamana.enabled", "true") : Map.of(),
-            segments);
+        .fill(method.indexOptions(), method.settings(), segments);
     out.accept(name + ": filled in " + (System.nanoTime() - start) / 1_000_000_000 + " s");
     Object offHeap =
         NodeClient.at(
@@ -191,7 +230,7 @@ public final class CellTrial {
     figures.add(
         Sheet.SIZES,
         plan.subject(),
-        method.type,
+        name.replaceFirst("cells-[0-9]+-", ""),
         segments,
         index.bytes(),
         offHeap == null ? "" : offHeap);

@@ -2,7 +2,6 @@ package dev.vamana.tools.cells;
 
 import dev.vamana.tools.cells.CellTrial.Method;
 import dev.vamana.tools.figures.Figures;
-import dev.vamana.tools.figures.Sheet;
 import dev.vamana.tools.node.NodeClient;
 import dev.vamana.tools.node.RunningNode;
 import java.io.Closeable;
@@ -69,6 +68,21 @@ final class CellTurns {
   /** A method in a node, which all starts share. */
   private record Who(Method method, boolean gpu) {}
 
+  // in the order of the columns
+  private static final List<Map.Entry<Who, Who>> PAIRS =
+      List.of(
+          Map.entry(new Who(Method.GPU, true), new Who(Method.HNSW, true)),
+          Map.entry(new Who(Method.GPU, true), new Who(Method.CPU, false)),
+          Map.entry(new Who(Method.CPU, false), new Who(Method.HNSW, false)),
+          Map.entry(new Who(Method.CPU, false), new Who(Method.INT8, false)),
+          Map.entry(new Who(Method.CPU, false), new Who(Method.BBQ, false)));
+
+  private static final List<Map.Entry<Who, Who>> STOCK_PAIRS =
+      List.of(
+          Map.entry(new Who(Method.GPU_HNSW, true), new Who(Method.HNSW, true)),
+          Map.entry(new Who(Method.GPU_INT8, true), new Who(Method.INT8, true)),
+          Map.entry(new Who(Method.GPU_BBQ, true), new Who(Method.BBQ, true)));
+
   /** A search of a method. */
   private record Step(Who who, int width) {}
 
@@ -82,9 +96,9 @@ final class CellTurns {
   void take(List<Side> sides) throws IOException {
     Map<Who, Side> contenders = new LinkedHashMap<>();
     for (Side side : sides) {
-      for (Method method : Method.of(side.gpu())) {
+      for (Method method : plan.methods(side.gpu())) {
         contenders.put(new Who(method, side.gpu()), side);
-        if (method == Method.GPU) {
+        if (method.usesGpu()) {
           side.node().client().post("/" + method.index(segments) + "/_vamana/warmup", null);
         }
       }
@@ -114,7 +128,7 @@ final class CellTurns {
       for (Map.Entry<Who, Side> contender : contenders.entrySet()) {
         List<byte[]> requests = searches(contender.getKey(), contender.getValue(), WARM_WIDTH);
         RestClients asking = contender.getValue().clients(WARM_CLIENTS);
-        if (contender.getKey().method() == Method.GPU) {
+        if (contender.getKey().method().usesGpu()) {
           // the CPU answers few of these, but its code is to be as warm as the other node's
           NodeClient client = contender.getValue().node().client();
           client.set(PLAN, "\"cpu\"");
@@ -177,7 +191,7 @@ final class CellTurns {
     for (Map.Entry<Who, Side> contender : contenders.entrySet()) {
       Who who = contender.getKey();
       List<Integer> own = widths.get(who);
-      for (int width : who.method() == Method.GPU ? own : own.subList(0, 1)) {
+      for (int width : who.method().usesGpu() ? own : own.subList(0, 1)) {
         contender
             .getValue()
             .clients(count)
@@ -228,17 +242,11 @@ final class CellTurns {
   void report(Figures figures) throws IOException {
     for (int count : taken.keySet()) {
       for (double recall : CellTrial.RECALLS) {
-        figures.add(
-            Sheet.CELLS,
-            plan.subject(),
-            segments,
-            count,
-            recall,
-            ratio(count, recall, new Who(Method.GPU, true), new Who(Method.HNSW, true)),
-            ratio(count, recall, new Who(Method.GPU, true), new Who(Method.CPU, false)),
-            ratio(count, recall, new Who(Method.CPU, false), new Who(Method.HNSW, false)),
-            ratio(count, recall, new Who(Method.CPU, false), new Who(Method.INT8, false)),
-            ratio(count, recall, new Who(Method.CPU, false), new Who(Method.BBQ, false)));
+        List<Object> values = new ArrayList<>(List.of(segments, count, recall));
+        for (Map.Entry<Who, Who> pair : plan.stock() ? STOCK_PAIRS : PAIRS) {
+          values.add(ratio(count, recall, pair.getKey(), pair.getValue()));
+        }
+        figures.add(plan.sheet(), plan.subject(), values.toArray());
       }
     }
   }

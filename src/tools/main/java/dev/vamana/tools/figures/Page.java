@@ -257,32 +257,45 @@ public final class Page {
   }
 
   private void cells() {
-    List<Map<String, String>> all = sheets.get(Sheet.CELLS);
-    if (all.isEmpty()) {
-      return;
-    }
-    List<String> columns = new ArrayList<>(Sheet.CELLS.columns());
-    columns.subList(0, 3).clear();
-    List<String> ratios = List.copyOf(columns);
-    columns.replaceAll(ratio -> ratio.replace('_', ' '));
-    columns.addAll(0, List.of("set", "segments"));
-    section(
+    ratios(
+        Sheet.CELLS,
         "A node over HTTP",
         """
         Ratio of requests a second to another index at equal recall@10: geometric mean (lowest)
         of all numbers of clients, recall 0.95 and 0.99. *CPU* is ours with the GPU off. The stock
         index has native distance functions written for this comparison (`src/tools/libvec`), as the
-        distribution has; rows of earlier states were measured without them.""",
-        1,
-        columns);
+        distribution has; rows of earlier states were measured without them.""");
+    sizes();
+    ratios(
+        Sheet.STOCK_CELLS,
+        "Stock indices that the GPU searches",
+        """
+        The same for stock indices with `index.vamana.accelerate` over the same index without it,
+        in the same node.""");
+  }
+
+  private void ratios(Sheet sheet, String title, String text) {
+    List<Map<String, String>> all = sheets.get(sheet);
+    if (all.isEmpty()) {
+      return;
+    }
+    List<String> columns = new ArrayList<>(sheet.columns());
+    columns.subList(0, 3).clear();
+    List<String> ratios = List.copyOf(columns);
+    columns.replaceAll(ratio -> ratio.replace('_', ' '));
+    columns.addAll(0, List.of("set", "segments"));
+    section(title, text, 1, columns);
     for (String set : values(all, "set")) {
       for (String segments : values(all, "segments")) {
         Predicate<Map<String, String>> which =
             row -> row.get("set").equals(set) && row.get("segments").equals(segments);
-        ratioLine(set + " | " + segments, rows(Sheet.CELLS, which), ratios);
+        ratioLine(set + " | " + segments, rows(sheet, which), ratios);
       }
     }
     ratioLine("**all** | ", all, ratios);
+  }
+
+  private void sizes() {
     List<Map<String, String>> sizes = rows(Sheet.SIZES, row -> row.get("segments").equals("1"));
     if (sizes.isEmpty() == false) {
       say("\nMB on the disk (outside of the heap), one segment:\n");

@@ -21,12 +21,16 @@ public enum Sheet {
       "cpu_over_hnsw",
       "cpu_over_int8",
       "cpu_over_bbq"),
+  /** Stock indices that the node's GPU searches, over the same without it, as {@link #CELLS}. */
+  STOCK_CELLS(3, "segments", "clients", "recall", "hnsw", "int8", "bbq"),
   /** Bytes of an index on the disk, and of what its searches read outside of the heap. */
   SIZES(2, "kind", "segments", "disk_bytes", "off_heap_bytes"),
   /** Searches with a filter for each query. */
   FILTERS(3, "placement", "share", "kind", "recall", "qps", "stock_recall", "stock_qps"),
   /** Searches beside indexing: latencies of all requests. */
   NRT(3, "kind", "rate", "clients", "searches", "p50_ms", "p99_ms", "max_ms", "docs"),
+  /** Batches over several devices: segments of the index, and queries a second. */
+  DEVICES(4, "method", "placement", "segments", "devices", "recall", "qps"),
   /** Tests that ran on the device. */
   TESTS(1, "test", "outcome", "seconds");
 
@@ -60,6 +64,6 @@ public enum Sheet {
 
   /** Returns the name of the file. */
   public String file() {
-    return name().toLowerCase(Locale.ROOT) + ".csv";
+    return name().toLowerCase(Locale.ROOT).replace('_', '-') + ".csv";
   }
 }

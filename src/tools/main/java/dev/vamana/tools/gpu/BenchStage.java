@@ -31,12 +31,26 @@ final class BenchStage implements Stage {
     Kind(String method) {
       this.method = method;
     }
+
+    /** Returns the name of the method in figures. */
+    String method() {
+      return method;
+    }
+
+    /** Returns the format of the index. */
+    KnnVectorsFormat format(Context context) {
+      return switch (this) {
+        case GRAPH -> new VamanaVectorsFormat(context.parameters(), context.workers());
+        case LISTS -> BuildStage.lists(context);
+        case STOCK -> new Lucene99HnswVectorsFormat();
+      };
+    }
   }
 
   // on an H200 machine a call became faster for two seconds; in multiples of a measurement:
   // whoever measures milliseconds does not care for compiled code
   private static final double WARM_UP_SECONDS = 4;
-  private static final double WARM_UP_SHARE = 10;
+  private static final double WARM_UP_SHARE = 40;
   private static final int LARGE = 10_000;
 
   /** Callers of large batches, so that one batch is prepared while another runs. */
@@ -82,16 +96,13 @@ final class BenchStage implements Stage {
 
   /** Opens an index with a graph, and records its build. */
   static SetIndex index(Context context, SuiteSet set) throws IOException {
-    return opened(
-        context, set, "vamana", new VamanaVectorsFormat(context.parameters(), context.workers()));
+    return opened(context, set, "vamana", Kind.GRAPH.format(context));
   }
 
   private SetIndex opened(Context context, SuiteSet set) throws IOException {
-    return switch (kind) {
-      case GRAPH -> index(context, set);
-      case LISTS -> opened(context, set, Kind.LISTS.method, BuildStage.lists(context));
-      case STOCK -> opened(context, set, Kind.STOCK.method, new Lucene99HnswVectorsFormat());
-    };
+    return kind == Kind.GRAPH
+        ? index(context, set)
+        : opened(context, set, kind.method, kind.format(context));
   }
 
   private static SetIndex opened(
@@ -111,6 +122,9 @@ final class BenchStage implements Stage {
     run.time(lane.walk(32), 1_000, 1, Math.min(WARM_UP_SECONDS, WARM_UP_SHARE * seconds));
     lane.check();
     BeamSweep sweep = BeamSweep.run(run, set.vectors(), lane);
+    context.say(
+        "%s %s %s: recalls by beam %s",
+        set.subject().set(), lane.method(), lane.name(), sweep.recalls());
     for (int beam : sweep.beams()) {
       double recall = sweep.recalls().get(beam);
       for (int batch : context.options().batches()) {

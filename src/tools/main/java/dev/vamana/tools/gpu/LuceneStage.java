@@ -83,6 +83,7 @@ final class LuceneStage implements Stage {
                   });
               return recall.of(hits);
             });
+    context.say("%s %s: recalls by beam %s", set.subject().set(), METHOD, sweep.recalls());
     double seconds = context.options().seconds();
     for (int width : sweep.beams()) {
       for (int threads : new int[] {1, all}) {

@@ -28,6 +28,8 @@ final class NodeStage implements Stage {
   enum Kinds {
     /** Standard searches beside the stock index, at equal recall. */
     CELLS,
+    /** Standard searches of stock indices, by the GPU and by the CPU. */
+    STOCK_CELLS,
     /** Batched searches beside {@code _msearch}. */
     BATCH,
     /** As drivers of public benchmarks do. */
@@ -73,7 +75,7 @@ final class NodeStage implements Stage {
     SuiteSet set = SuiteSet.load(context.options(), setName);
     NodeParts parts = parts(context.options(), set);
     switch (kind) {
-      case CELLS -> cells(context, set, parts);
+      case CELLS, STOCK_CELLS -> cells(context, set, parts);
       case BATCH -> batch(context, set, parts);
       case DRIVERS -> drivers(context, set, parts);
       case NRT -> nrt(context, set, parts);
@@ -110,7 +112,7 @@ final class NodeStage implements Stage {
     return new NodeParts(folder, "data-" + set.index("es"), plugin, heap);
   }
 
-  private static void cells(Context context, SuiteSet set, NodeParts parts) throws IOException {
+  private void cells(Context context, SuiteSet set, NodeParts parts) throws IOException {
     SuiteOptions options = context.options();
     new CellTrial(
             new CellTrial.Plan(
@@ -119,7 +121,8 @@ final class NodeStage implements Stage {
                 options.segments(),
                 options.clients(),
                 options.seconds(),
-                options.starts()),
+                options.starts(),
+                kind == Kinds.STOCK_CELLS),
             context.figures(),
             context.out()::println)
         .run(parts);

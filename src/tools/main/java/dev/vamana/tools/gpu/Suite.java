@@ -91,6 +91,7 @@ public final class Suite {
     Map<String, Stage> stages = new TreeMap<>();
     for (String set : SuiteSet.NAMES.keySet()) {
       stages.put("cells-" + set, new NodeStage(set, NodeStage.Kinds.CELLS));
+      stages.put("stock-cells-" + set, new NodeStage(set, NodeStage.Kinds.STOCK_CELLS));
       stages.put("node-batch-" + set, new NodeStage(set, NodeStage.Kinds.BATCH));
       stages.put("node-drivers-" + set, new NodeStage(set, NodeStage.Kinds.DRIVERS));
       stages.put("node-nrt-" + set, new NodeStage(set, NodeStage.Kinds.NRT));
@@ -99,8 +100,9 @@ public final class Suite {
       stages.put("lists-" + set, new BenchStage(set, BenchStage.Kind.LISTS));
       stages.put("stock-" + set, new BenchStage(set, BenchStage.Kind.STOCK));
       stages.put("lucene-" + set, new LuceneStage(set));
-      stages.put("devices-" + set, new DevicesStage(set, false));
-      stages.put("list-devices-" + set, new DevicesStage(set, true));
+      stages.put("devices-" + set, new DevicesStage(set, BenchStage.Kind.GRAPH));
+      stages.put("list-devices-" + set, new DevicesStage(set, BenchStage.Kind.LISTS));
+      stages.put("stock-devices-" + set, new DevicesStage(set, BenchStage.Kind.STOCK));
       stages.put("song-" + set, new SongStage(set));
       stages.put("exact-" + set, new ExactStage(set));
       stages.put("filters-" + set, new FilterStage(set));

@@ -75,7 +75,6 @@ final class NodeFigures {
           build.codebooks.not_shared.<reason>       | counter | build/not_shared_<reason>    | Fields without a shared codebook, and why.
           build.gpu.graphs.count                    | counter | graphs/graphs                | Graphs built on the GPU.
           build.gpu.graphs.time_in_millis           | counter | graphs/nanos                 | Time of building graphs on the GPU.
-          build.gpu.graphs.in_host_memory           | counter | graphs/in_host_memory        | Builds on the GPU that read rows, or rows and vectors, from host memory.
           build.gpu.graphs.on_cpu.<reason>          | counter | graphs_on_cpu/<reason>       | Graphs that the CPU built in place of the GPU, and why.
           build.gpu.codebooks.count                 | counter | training/codebooks           | Codebooks trained on the GPU.
           build.gpu.codebooks.time_in_millis        | counter | training/codebook_nanos      | Time of training on the GPU.
@@ -175,6 +174,7 @@ final class NodeFigures {
     add(groups, "no_device", readers.count(CpuSearches.Reason.NO_EXECUTOR));
     add(groups, "scan", readers.count(CpuSearches.Reason.SCAN));
     add(groups, "lists", readers.count(CpuSearches.Reason.LISTS));
+    add(groups, "labels", readers.count(CpuSearches.Reason.LABELS));
     add(groups, "collector", readers.count(CpuSearches.Reason.COLLECTOR));
     return groups;
   }

@@ -70,7 +70,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
           Map.entry("now", List.of("staging_bytes", "staging_limit_bytes")),
           Map.entry("training", List.of("codebooks", "codebook_nanos")),
           Map.entry("training_on_cpu", List.of("too_small", "failed")),
-          Map.entry("graphs", List.of("graphs", "nanos", "in_host_memory")),
+          Map.entry("graphs", List.of("graphs", "nanos")),
           Map.entry("graphs_on_cpu", List.of("unsupported", "failed")));
 
   private static long number() {
@@ -94,14 +94,6 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
     return new FullStatistics(
         new GpuStats("auto", states[random().nextInt(states.length)], "a \"reason\"\n", groups()),
         random().nextBoolean() ? List.of(device(0)) : List.of(device(0), device(3)),
-        new BuildStatistics().snapshot());
-  }
-
-  /** Statistics of a node without a GPU. */
-  static FullStatistics withoutGpu() {
-    return new FullStatistics(
-        GpuStats.without("auto", GpuStats.State.UNAVAILABLE, "no driver"),
-        List.of(),
         new BuildStatistics().snapshot());
   }
 
