@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -44,7 +45,7 @@ public class VamanaBuilderTests extends RandomizedTest {
     int medoid = randomIntBetween(0, vectors.size() - 1);
     return new VamanaBuilder(
             vectors.distances(), parameters, workers, MemoryBudget.halfOfHeap(), AbortCheck.NEVER)
-        .build(medoid, existing);
+        .build(medoid, existing == null ? List.of() : List.of(existing));
   }
 
   private static int[] rowOf(VamanaGraph graph, int node) throws IOException {
@@ -114,7 +115,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                   Workers.callingThread(),
                   MemoryBudget.halfOfHeap(),
                   AbortCheck.NEVER)
-              .build(randomIntBetween(0, 299), null);
+              .build(randomIntBetween(0, 299), List.of());
       assertWellFormed(graph, 300);
     }
   }
@@ -133,7 +134,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                   Workers.callingThread(),
                   MemoryBudget.halfOfHeap(),
                   AbortCheck.NEVER)
-              .build(medoid, null);
+              .build(medoid, List.of());
     }
     for (int node = 0; node < 1_000; node++) {
       assertArrayEquals(rowOf(graphs[0], node), rowOf(graphs[1], node));
@@ -245,7 +246,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                             throw new IOException("aborted");
                           }
                         })
-                    .build(0, null));
+                    .build(0, List.of()));
     assertEquals("aborted", failure.getMessage());
     assertEquals(limit, checks.get());
   }
