@@ -31,10 +31,14 @@ final class SearchPlan {
   /** Bytes of vectors that caches hold beside other segments and other work. */
   private static final long CACHED_BYTES = 4 << 20;
 
-  /** Largest cost of a search of graphs of values, in costs of a scan and of a walk. */
+  /** Largest cost of a search of graphs of values, in costs of a scan. */
   private static final double WORTH_OF_SCAN = 0.15;
 
-  private static final double WORTH_OF_WALK = 0.7;
+  /**
+   * The same, in costs of a walk. A distance of a walk over short rows takes about five times as
+   * long: each step finds fewer of them, and estimates leave out less.
+   */
+  private static final double WORTH_OF_WALK = 0.2;
 
   private SearchPlan() {}
 
@@ -67,8 +71,8 @@ final class SearchPlan {
 
   /**
    * Returns how much a search of graphs of values may cost, in distances of a walk. It is less
-   * precise than a scan, so it has to be much cheaper. Costs of two walks are compared with some
-   * slack, since both are estimates. Parameters are as of {@link #scan(SegmentView, int, int)}.
+   * precise than a scan, so it has to be much cheaper. Parameters are as of {@link
+   * #scan(SegmentView, int, int)}.
    */
   static double mostOfLabels(SegmentView segment, int k, int accepted) {
     double scan = WORTH_OF_SCAN * scanCost(segment) * accepted;

@@ -54,7 +54,7 @@ import org.junit.BeforeClass;
 public class LabelSearchTests extends SearchTestCase {
 
   private static final String LABEL = "label";
-  private static final int SIZE = 16_000;
+  private static final int SIZE = 28_000;
   private static final int DIMENSION = 12;
   // vectors of the same 12 components again and again: as near as those, and slower to scan
   private static final int REPEATS = 8;
@@ -90,7 +90,7 @@ public class LabelSearchTests extends SearchTestCase {
             seeds.similarity(), seeds.base().stream().map(LabelSearchTests::repeated).toList());
     shuffled = permutation(SIZE, random());
     for (int id = 0; id < SIZE; id++) {
-      LABELS.add(labels(random().nextInt(100)));
+      LABELS.add(labels(random().nextInt(1_000)));
     }
     merged = new ByteBuffersDirectory();
     write(merged, SIZE, format(LABEL, IndexType.GRAPH), true);
@@ -113,18 +113,18 @@ public class LabelSearchTests extends SearchTestCase {
     return QueryVector.of(components);
   }
 
-  /** A third of the documents has 0, nearly as many have 1; many values are rare. */
-  private static List<Integer> labels(int percent) {
-    if (percent < 35) {
-      return List.of(0);
+  /** Half of the documents have 0 or 1; few have 9, and many values are rare. */
+  private static List<Integer> labels(int draw) {
+    if (draw < 500) {
+      return List.of(draw % 2);
     }
-    if (percent < 65) {
-      return List.of(1);
-    }
-    if (percent < 70) {
+    if (draw < 550) {
       return kind == Kind.SORTED ? List.of(2) : List.of(2, 3);
     }
-    return percent < 75 ? List.of() : List.of(3 + random().nextInt(200));
+    if (draw < 600) {
+      return List.of();
+    }
+    return List.of(draw < 607 ? 9 : 10 + random().nextInt(200));
   }
 
   @Override
@@ -282,31 +282,31 @@ public class LabelSearchTests extends SearchTestCase {
     assertFinds(filter(0), accepted(0));
     assertFinds(filter(1), accepted(1));
     assertFinds(filter(2), accepted(2));
-    assertFinds(filter(7), accepted(7));
+    assertFinds(filter(10), accepted(10));
   }
 
   public void testLists() throws IOException {
     index(SIZE, format(LABEL, IndexType.IVF), true);
     assertEquals(1, graphs(0));
     assertFinds(filter(0), accepted(0));
-    assertFinds(filter(7), accepted(7));
+    assertFinds(filter(10), accepted(10));
   }
 
   public void testUnions() throws IOException {
     copy();
-    LabelGraphs.Plan plan = plan(filter(0, 1, 7));
+    LabelGraphs.Plan plan = plan(filter(0, 9, 10));
     assertEquals(2, plan.graphs().length);
-    assertEquals(LABELS.stream().filter(List.of(7)::equals).count(), plan.alone().length);
-    assertFinds(filter(0, 1, 7), accepted(0, 1, 7));
-    assertFinds(filter(0, 1, 2, 3, 4, 5, 6), accepted(0, 1, 2, 3, 4, 5, 6));
+    assertEquals(LABELS.stream().filter(List.of(10)::equals).count(), plan.alone().length);
+    assertFinds(filter(0, 9, 10), accepted(0, 9, 10));
+    assertFinds(filter(0, 1, 2, 10, 11, 12), accepted(0, 1, 2, 10, 11, 12));
   }
 
   public void testDeletions() throws IOException {
     copy();
     delete(10, false);
-    assertEquals(2, graphs(0, 1));
+    assertEquals(2, graphs(0, 9));
     assertFinds(filter(0), accepted(0));
-    assertFinds(filter(0, 1, 7), accepted(0, 1, 7));
+    assertFinds(filter(0, 9, 10), accepted(0, 9, 10));
     delete(5, true);
     assertEquals(1, reader.leaves().size());
     assertFalse(reader.hasDeletions());
