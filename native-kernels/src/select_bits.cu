@@ -1,11 +1,7 @@
 // select_bits_<size>: the k smallest of rows, k below the size of the list; sorted.
 #include "select/bits.cuh"
 
-namespace {
-
 using namespace vamana::select;
-
-}  // namespace
 
 #define SELECT_BITS(size, threads, per_thread, reads, blocks)                      \
   extern "C" __global__ void __launch_bounds__(threads, blocks)                    \

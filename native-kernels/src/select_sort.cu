@@ -1,11 +1,7 @@
 // select_sort_<size>: sorts up to so many results of each row, a block a row.
 #include "select/segmented_sort.cuh"
 
-namespace {
-
 using namespace vamana::select;
-
-}  // namespace
 
 #define SELECT_SORT(size, threads, per_thread)                                \
   extern "C" __global__ void __launch_bounds__(threads)                       \

@@ -18,7 +18,7 @@ struct Select {
   uint64_t out_ids;   // rows of k uint32
   uint64_t scratch;   // scratch of the kernel, see below; 256-byte aligned
   uint32_t rows;
-  uint32_t n;           // 1 to kMaxColumns
+  uint32_t n;           // 1 to 2^31 - 1
   uint32_t stride;      // a multiple of 4
   uint32_t k;           // at least 1
   uint32_t partitions;  // blocks that share a row
@@ -26,9 +26,6 @@ struct Select {
 };
 
 static_assert(sizeof(Select) == 56, "Select");
-
-constexpr uint32_t kMaxColumns = 0x7FFFFFFFu;
-constexpr uint32_t kMaxShortK = 2048;    // of select_bits_*
 
 // Columns of each partition of a row: a multiple of 4; the last partition may have fewer.
 VAMANA_HD uint32_t partition_columns(uint32_t n, uint32_t partitions) {

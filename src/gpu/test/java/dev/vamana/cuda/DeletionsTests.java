@@ -264,18 +264,10 @@ public class DeletionsTests extends GpuTestCase {
   }
 
   public void testGraphs() throws Exception {
-    searchAll(IndexType.GRAPH);
-  }
-
-  public void testLists() throws Exception {
-    searchAll(IndexType.IVF);
-  }
-
-  public void testGraphsOnDevice() throws Exception {
     searchAllOnDevice(IndexType.GRAPH);
   }
 
-  public void testListsOnDevice() throws Exception {
+  public void testLists() throws Exception {
     searchAllOnDevice(IndexType.IVF);
   }
 }

@@ -28,6 +28,7 @@ import dev.vamana.pq.TrainingSample;
 import dev.vamana.search.DevicePresence;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import dev.vamana.work.AbortCheck;
@@ -398,17 +399,7 @@ public class DistrustTests extends GpuTestCase {
 
   private static WorkItem scan(TestIndex index) throws Exception {
     SegmentView view = index.views().get(0);
-    return new WorkItem(
-        new WorkItem.Terms(
-            view,
-            5,
-            WalkParameters.exact(20),
-            null,
-            view.size(),
-            Long.MAX_VALUE,
-            () -> false,
-            new int[0]),
-        index.vector());
+    return Walks.item(view, index.vector(), 5, WalkParameters.exact(20));
   }
 
   /** The CPU encodes and assigns some vectors again before they are written. */

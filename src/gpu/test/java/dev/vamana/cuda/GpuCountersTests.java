@@ -8,6 +8,7 @@ import dev.vamana.cuda.memory.ResidencyOptions;
 import dev.vamana.search.CpuSearches;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import java.util.ArrayList;
 import java.util.List;
@@ -39,32 +40,6 @@ public class GpuCountersTests extends GpuTestCase {
         residency,
         WALKS.withBatches(BATCHES).withWaitForUpload(wait),
         new QuietListener());
-  }
-
-  private static WorkItem cancelled(WorkItem item) {
-    return new WorkItem(
-        item.segment(),
-        item.query(),
-        item.k(),
-        item.walk(),
-        item.acceptedOrdinals(),
-        item.acceptedCount(),
-        item.visitLimit(),
-        () -> true,
-        item.entryPoints());
-  }
-
-  private static WorkItem limited(WorkItem item) {
-    return new WorkItem(
-        item.segment(),
-        item.query(),
-        item.k(),
-        item.walk(),
-        item.acceptedOrdinals(),
-        item.acceptedCount(),
-        1 + random().nextInt(400),
-        item.cancelled(),
-        item.entryPoints());
   }
 
   private static void assertNothingWentDown(GpuStatistics before, GpuStatistics after) {
@@ -112,7 +87,8 @@ public class GpuCountersTests extends GpuTestCase {
                 random().nextInt(WalkParameters.Distances.values().length)];
         for (WorkItem item : index.items(1 + random().nextInt(40), distances)) {
           int kind = random().nextInt(20);
-          batch.add(kind == 0 ? cancelled(item) : kind == 1 ? limited(item) : item);
+          long limit = kind == 1 ? 1 + random().nextInt(400) : item.visitLimit();
+          batch.add(kind > 1 ? item : Walks.limited(item, limit, () -> kind == 0));
         }
         batches.add(batch);
       }

@@ -210,16 +210,10 @@ public class GpuExecutorTests extends GpuTestCase {
         GpuExecutor executor = open(driver, BATCHES, Placement.EXACT)) {
       for (int limit : new int[] {0, 1, 10, 40, 100}) {
         WorkItem item =
-            new WorkItem(
-                index.views().get(0),
-                index.vector(),
-                10,
-                WalkParameters.exact(30),
-                null,
-                1500,
+            Walks.limited(
+                Walks.item(index.views().get(0), index.vector(), 10, WalkParameters.exact(30)),
                 limit,
-                () -> false,
-                new int[0]);
+                () -> false);
         WorkResult result = executor.search(List.of(item)).get(0);
         assertFalse(result.complete());
         assertTrue(result.visited() + " of " + limit, result.visited() <= limit);

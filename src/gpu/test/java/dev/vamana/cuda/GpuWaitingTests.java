@@ -9,6 +9,7 @@ import dev.vamana.cuda.memory.Placement;
 import dev.vamana.cuda.plan.PlanMode;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
@@ -62,16 +63,10 @@ public class GpuWaitingTests extends GpuTestCase {
     List<WorkItem> items = new ArrayList<>();
     for (WorkItem item : index.items(count, WalkParameters.Distances.EXACT)) {
       items.add(
-          new WorkItem(
-              item.segment(),
-              item.query(),
-              item.k(),
-              WalkParameters.exact(item.k()),
-              null,
-              item.segment().size(),
+          Walks.limited(
+              Walks.item(item.segment(), item.query(), item.k(), WalkParameters.exact(item.k())),
               Long.MAX_VALUE,
-              cancelled,
-              new int[0]));
+              cancelled));
     }
     return items;
   }

@@ -188,17 +188,7 @@ public class HostFetchTests extends GpuTestCase {
         Fixture fixture = new Fixture(options())) {
       List<WorkItem> items = new ArrayList<>();
       for (WorkItem item : walkable(index, 150)) {
-        items.add(
-            new WorkItem(
-                item.segment(),
-                item.query(),
-                item.k(),
-                item.walk(),
-                item.acceptedOrdinals(),
-                item.acceptedCount(),
-                1 + random().nextInt(200),
-                item.cancelled(),
-                item.entryPoints()));
+        items.add(Walks.limited(item, 1 + random().nextInt(200), item.cancelled()));
       }
       List<DeviceResult> actual = fixture.search(items);
       // a node more or less at the limit changes all hits of a query, so rounding counts for more
@@ -219,19 +209,13 @@ public class HostFetchTests extends GpuTestCase {
       for (WorkItem item : walkable(index, 60)) {
         boolean cancel = items.size() % 3 == 0;
         items.add(
-            new WorkItem(
-                item.segment(),
-                item.query(),
-                item.k(),
-                item.walk(),
-                item.acceptedOrdinals(),
-                item.acceptedCount(),
+            Walks.limited(
+                item,
                 item.visitLimit(),
                 () -> {
                   asking.add(Thread.currentThread());
                   return cancel;
-                },
-                item.entryPoints()));
+                }));
       }
       List<DeviceResult> results = fixture.search(items);
       for (int i = 0; i < results.size(); i++) {

@@ -127,21 +127,6 @@ public class ListPlanTests extends PlanTestCase {
     }
   }
 
-  /** A result remembered under one setting has no effect under another. */
-  public void testSettingsThatChange() throws Exception {
-    try (TestIndex index = TestIndex.ofLists(SIZE, 1);
-        GpuExecutor executor = open(PlanMode.AUTO, SCANS, index)) {
-      List<WorkItem> items = items(index, 3, null);
-      for (int round = 0; round < 2; round++) {
-        assertSame(scanned(items), ask(executor, "scan", items), 0.99);
-        executor.adjust(dynamic(false, false, PlanMode.GRAPH));
-        ask(executor, "lists", items);
-        executor.adjust(dynamic(false, false, PlanMode.AUTO));
-      }
-      close(executor, index);
-    }
-  }
-
   /** Where the device has no raw vectors, lists are searched, whatever a scan would cost. */
   public void testVectorsInTheFile() throws Exception {
     CudaDriver driver = device();

@@ -8,6 +8,7 @@ import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import dev.vamana.search.WorkResult;
 import java.util.ArrayList;
@@ -34,16 +35,8 @@ public class LossTests extends GpuTestCase {
   }
 
   private static WorkItem item(WorkItem like, BooleanSupplier cancelled) {
-    return new WorkItem(
-        like.segment(),
-        like.query(),
-        like.k(),
-        like.walk(),
-        null,
-        like.segment().size(),
-        Long.MAX_VALUE,
-        cancelled,
-        new int[0]);
+    return Walks.limited(
+        Walks.item(like.segment(), like.query(), like.k(), like.walk()), Long.MAX_VALUE, cancelled);
   }
 
   /** An item whose question whether it is cancelled lasts until the test ends, on the CPU. */

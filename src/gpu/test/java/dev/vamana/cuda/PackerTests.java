@@ -16,6 +16,7 @@ import dev.vamana.cuda.memory.ResidentSegment;
 import dev.vamana.cuda.memory.SessionHostMemory;
 import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
+import dev.vamana.search.Walks;
 import dev.vamana.search.WorkItem;
 import java.io.IOException;
 import java.util.AbstractList;
@@ -112,15 +113,6 @@ public class PackerTests extends GpuTestCase {
   private static WorkItem item(TestIndex index, SegmentView view, int k) {
     FixedBitSet accepted = new FixedBitSet(view.size());
     accepted.set(0, view.size() / 2);
-    return new WorkItem(
-        view,
-        index.vector(),
-        k,
-        WalkParameters.exact(8),
-        accepted,
-        view.size() / 2,
-        Long.MAX_VALUE,
-        () -> false,
-        new int[0]);
+    return Walks.item(view, index.vector(), k, WalkParameters.exact(8), accepted);
   }
 }

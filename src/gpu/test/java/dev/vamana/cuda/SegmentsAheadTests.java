@@ -9,7 +9,6 @@ import dev.vamana.search.DevicePresence;
 import dev.vamana.search.ExecutorRegistry;
 import dev.vamana.search.QueryVector;
 import dev.vamana.search.SegmentView;
-import dev.vamana.search.WorkResult;
 import java.io.IOException;
 import java.util.ArrayList;
 import java.util.List;
@@ -317,19 +316,5 @@ public class SegmentsAheadTests extends GpuTestCase {
       assertEquals(
           statistics.counter("batches", "items"), statistics.counter("batches", "launches"));
     }
-  }
-
-  private static List<WorkResult> results(List<TopDocs> found) {
-    List<WorkResult> results = new ArrayList<>();
-    for (TopDocs hits : found) {
-      int[] docs = new int[hits.scoreDocs.length];
-      float[] scores = new float[docs.length];
-      for (int i = 0; i < docs.length; i++) {
-        docs[i] = hits.scoreDocs[i].doc;
-        scores[i] = hits.scoreDocs[i].score;
-      }
-      results.add(new WorkResult(docs, scores, 0, true));
-    }
-    return results;
   }
 }

@@ -2,7 +2,6 @@ package dev.vamana.cuda;
 
 import dev.vamana.cuda.api.GpuOptions;
 import dev.vamana.cuda.devices.DevicesExecutor;
-import dev.vamana.cuda.driver.GpuException;
 import dev.vamana.cuda.driver.SimulatedDriver;
 import dev.vamana.cuda.memory.Placement;
 import dev.vamana.search.DevicePresence;
@@ -494,20 +493,5 @@ public class SeveralDevicesTests extends GpuTestCase {
         closeAll(devices, executor, index);
       }
     }
-  }
-
-  public void testADeviceThatCannotBeOpened() {
-    SeveralDevices devices = devices(3);
-    devices.lose(2);
-    GpuException e =
-        expectThrows(
-            GpuException.class,
-            () -> devices.open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
-    assertEquals("device 2 is gone", e.getMessage());
-    // closed: nothing is left, which the drivers would tell
-    assertEquals(0, devices.drivers.get(0).get(0).deviceBytes());
-    expectThrows(
-        IllegalArgumentException.class,
-        () -> devices(65).open(Placement.EXACT, OPTIONS, SeveralDevices.STEADY));
   }
 }

@@ -92,7 +92,7 @@ final class FieldIndexer {
                 raw.getFlatVectorScorer(info.name),
                 build,
                 Medoid.find(vectors(), similarity, mean, building.workers(), abort),
-                sources.largestGraph(),
+                sources.graphs(vectors.size()),
                 building.workers(),
                 building.memory(),
                 abort))) {

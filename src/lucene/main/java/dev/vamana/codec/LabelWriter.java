@@ -42,7 +42,7 @@ final class LabelWriter {
   LabelMetadata write(IndexOutput out, MergeState merge, int documents) throws IOException {
     VamanaParameters parameters = building.parameters();
     int[] labels = byOrdinal(LabelKeys.of(merge, parameters.filterField(), documents, abort));
-    int[][] members = number(labels, parameters.graphThreshold(info.getVectorDimension()));
+    int[][] members = number(labels, parameters.valueThreshold(info.getVectorDimension()));
     if (members.length == 0) {
       return null;
     }

@@ -30,6 +30,9 @@ final class MergeSources {
   // with fewer live nodes a new graph is cheaper than repairing the old one
   private static final double MIN_LIVE_SHARE = 0.5;
 
+  // in a graph of fewer vectors, neighbours are too far from each other to start a search from
+  private static final double MIN_JOINED_SHARE = 1.0 / 16;
+
   private static final int ABORT_INTERVAL = 1 << 12;
 
   private final List<Source> sources;
@@ -84,18 +87,26 @@ final class MergeSources {
         : null;
   }
 
-  /** The graph that the merge starts from, or null. */
-  ExistingGraph largestGraph() throws IOException {
+  /**
+   * The graphs that the merge joins, the largest first.
+   *
+   * @param size vectors of the merged segment
+   */
+  List<ExistingGraph> graphs(int size) throws IOException {
+    List<ExistingGraph> graphs = new ArrayList<>();
     for (Source source : sources) {
-      if (source.field.hasGraph() && source.live >= MIN_LIVE_SHARE * source.field.size()) {
-        return new ExistingGraph(
-            source.field.adjacency(),
-            source.field.medoid(),
-            source.field.metadata().graph().passes(),
-            source.newOrdinals);
+      if (source.field.hasGraph()
+          && source.live >= MIN_LIVE_SHARE * source.field.size()
+          && (graphs.isEmpty() || source.live >= MIN_JOINED_SHARE * size)) {
+        graphs.add(
+            new ExistingGraph(
+                source.field.adjacency(),
+                source.field.medoid(),
+                source.field.metadata().graph().passes(),
+                source.newOrdinals));
       }
     }
-    return null;
+    return graphs;
   }
 
   /** The source segment with the most live vectors among those with codes, or null. */

@@ -114,23 +114,26 @@ final class SegmentField implements SegmentView {
         codes == null
             ? null
             : FileRegion.of(quantization, codes.codebookOffset(), codes.codebookLength());
-    LabelMetadata ofValues = metadata.labels();
-    this.labels =
-        ofValues == null
-            ? null
-            : new LabelGraphs(
-                graph,
-                ofValues.offset(),
-                metadata.size(),
-                ofValues.edges(),
-                ofValues.sizes(),
-                ofValues.entryPoints());
+    this.labels = labels(metadata, graph);
     this.checks =
         new FileChecks(
             checks.vectors(),
             graphRegion == null && hasLists() == false ? null : checks.graph(),
             codesRegion == null ? null : checks.codes());
     checkSize();
+  }
+
+  private static LabelGraphs labels(FieldMetadata metadata, IndexInput graph) throws IOException {
+    LabelMetadata stored = metadata.labels();
+    return stored == null
+        ? null
+        : new LabelGraphs(
+            graph,
+            stored.offset(),
+            metadata.size(),
+            stored.edges(),
+            stored.sizes(),
+            stored.entryPoints());
   }
 
   /** Ordinals below the metadata's size are read from the raw vectors without a further check. */

@@ -60,9 +60,10 @@ public record VamanaParameters(
   private static final int GRAPH_COMPONENTS = 3_145_728;
   private static final int MAX_AUTO_GRAPH = 8_192;
 
-  // vectors whose exact scan takes as long as one by codes with what it needs beside
+  // components that a thread scans in the time of a walk without codes
   private static final int SCANNED_COMPONENTS = 196_608;
-  private static final int MIN_SCANNED_CODES = 256;
+  private static final int MIN_SCANNED = 256;
+  private static final int MAX_SCANNED = 1_024;
 
   private static final long SEED = 42;
 
@@ -197,6 +198,16 @@ public record VamanaParameters(
   }
 
   /**
+   * Returns the number of vectors from which a value of the filter field gets a graph of its own:
+   * scans of its vectors have no codes.
+   *
+   * @param dimension components of a vector, at least 1
+   */
+  int valueThreshold(int dimension) {
+    return graphThreshold == AUTO_GRAPH_THRESHOLD ? scanned(dimension) : graphThreshold;
+  }
+
+  /**
    * Whether a segment below the graph threshold gets codes that make its scans faster. A segment of
    * fewer or shorter vectors is scanned as fast without.
    *
@@ -204,8 +215,11 @@ public record VamanaParameters(
    * @param size vectors of the segment
    */
   boolean scansCodes(int dimension, int size) {
-    return dimension >= ScalarCodes.MIN_DIMENSION
-        && size >= Math.max(MIN_SCANNED_CODES, SCANNED_COMPONENTS / dimension);
+    return dimension >= ScalarCodes.MIN_DIMENSION && size >= scanned(dimension);
+  }
+
+  private static int scanned(int dimension) {
+    return Math.max(MIN_SCANNED, Math.min(MAX_SCANNED, SCANNED_COMPONENTS / dimension));
   }
 
   /** Returns what a segment's attribute says of these parameters. */

@@ -1,7 +1,8 @@
 package dev.vamana.graph;
 
 /**
- * A graph from which a new graph starts: in a merge, the graph of the largest source segment.
+ * A graph from which a new graph starts, or that is joined to it: in a merge, the graph of a source
+ * segment.
  *
  * @param rows its adjacency rows
  * @param entryPoint its medoid, in its own ordinals

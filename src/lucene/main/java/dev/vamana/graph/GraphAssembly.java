@@ -17,6 +17,8 @@ public final class GraphAssembly implements AutoCloseable {
   private static final int NO_NODE = -1;
 
   private final GraphTask task;
+  // the first of the task's, or null
+  private final ExistingGraph existing;
   // null if there is no existing graph
   private final FixedBitSet reused;
   private final int entryPoint;
@@ -24,12 +26,13 @@ public final class GraphAssembly implements AutoCloseable {
   private NativeRows rows;
   private FutureTask<NativeRows> allocation;
 
-  /** Copies the rows of the task's existing graph, if it has one. */
+  /** Copies the rows of the task's largest existing graph, if it has one. */
   public GraphAssembly(GraphTask task) throws IOException {
     BuildParameters parameters = task.parameters();
     this.task = task;
-    this.reused = task.existing() == null ? null : new FixedBitSet(task.size());
-    if (task.existing() == null) {
+    this.existing = task.existing().isEmpty() ? null : task.existing().get(0);
+    this.reused = existing == null ? null : new FixedBitSet(task.size());
+    if (existing == null) {
       this.entryPoint = task.medoid();
     } else {
       GraphRows copied =
@@ -37,7 +40,7 @@ public final class GraphAssembly implements AutoCloseable {
       try {
         this.entryPoint =
             new GraphReuse(task.distances(), parameters, task.workers(), task.abort())
-                .load(task.existing(), copied, reused, task.medoid());
+                .load(existing, copied, reused, task.medoid());
         this.existingRows = copied;
       } finally {
         if (existingRows == null) {
@@ -79,7 +82,6 @@ public final class GraphAssembly implements AutoCloseable {
    * @param pass 0 or 1, less than the passes of the parameters
    */
   public NodeOrder order(int pass) {
-    ExistingGraph existing = task.existing();
     boolean all = pass > 0 && existing != null && existing.passes() < task.parameters().passes();
     return new NodeOrder(
         task.size(),

@@ -6,6 +6,7 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.Workers;
 import java.io.IOException;
 import java.util.Arrays;
+import java.util.SplittableRandom;
 import org.apache.lucene.search.DocIdSetIterator;
 import org.apache.lucene.util.FixedBitSet;
 
@@ -15,10 +16,14 @@ import org.apache.lucene.util.FixedBitSet;
  */
 final class GraphReuse {
 
+  // a node is inserted again about once for this part of its neighbours that it has lost
+  private static final double WORN = 0.2;
+
   private final PairDistanceFactory distances;
   private final BuildParameters parameters;
   private final Workers workers;
   private final AbortCheck abort;
+  private final FixedBitSet worn;
 
   GraphReuse(
       PairDistanceFactory distances,
@@ -29,6 +34,16 @@ final class GraphReuse {
     this.parameters = parameters;
     this.workers = workers;
     this.abort = abort;
+    this.worn = new FixedBitSet(distances.size());
+  }
+
+  /**
+   * Returns the loaded nodes that should be inserted again. A repaired row has only neighbours of
+   * deleted neighbours, which after many merges are not the nearest. So a node is chosen at random
+   * with a probability that grows with the share of its neighbours that it has just lost.
+   */
+  FixedBitSet worn() {
+    return worn;
   }
 
   /**
@@ -100,13 +115,13 @@ final class GraphReuse {
       seen.clear();
       seen.add(node);
       int count = 0;
-      boolean lostNeighbor = false;
+      int lost = 0;
       for (int i = 0; i < degree; i++) {
         int neighbor = newOrdinals[row[i]];
         if (neighbor >= 0) {
           count = addCandidate(neighbor, count);
         } else {
-          lostNeighbor = true;
+          lost++;
           int second = source.neighbors(row[i], deletedRow);
           for (int j = 0; j < second; j++) {
             int candidate = newOrdinals[deletedRow[j]];
@@ -116,12 +131,22 @@ final class GraphReuse {
           }
         }
       }
+      if (lost > 0
+          && new SplittableRandom(parameters.seed() ^ ((long) old << Integer.SIZE | node))
+                      .nextDouble()
+                  * degree
+                  * WORN
+              < lost) {
+        synchronized (worn) {
+          worn.set(node);
+        }
+      }
       if (count == 0) {
         return;
       }
       pairs.pivot(node);
       pairs.distances(candidates, candidateDistances, count);
-      if (lostNeighbor || count > parameters.maxDegree()) {
+      if (lost > 0 || count > parameters.maxDegree()) {
         sortCandidates(count);
         int kept = prune.prune(node, candidates, candidateDistances, new boolean[count], count);
         rows.setRow(node, prune.kept(), prune.keptDistances(), kept);

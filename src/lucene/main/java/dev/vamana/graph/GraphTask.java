@@ -5,6 +5,7 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.List;
 import java.util.Objects;
 import org.apache.lucene.codecs.hnsw.FlatVectorsScorer;
 import org.apache.lucene.index.KnnVectorValues;
@@ -18,7 +19,7 @@ public final class GraphTask {
   private final FlatVectorsScorer scorer;
   private final BuildParameters parameters;
   private final int medoid;
-  private final ExistingGraph existing;
+  private final List<ExistingGraph> existing;
   private final Workers workers;
   private final MemoryBudget memory;
   private final AbortCheck abort;
@@ -30,7 +31,7 @@ public final class GraphTask {
    * @param vectors the vectors, at least one, random access by ordinal
    * @param scorer Lucene's scorer of the vectors
    * @param medoid ordinal from which searches will start
-   * @param existing a graph over some of the vectors to start from, or null
+   * @param existing graphs over some of the vectors to start from, the largest first; may be empty
    * @param workers threads to build with
    * @param memory bounds the native memory of this and other builds; beyond it rows lie in a file
    * @param abort called regularly on every building thread
@@ -41,7 +42,7 @@ public final class GraphTask {
       FlatVectorsScorer scorer,
       BuildParameters parameters,
       int medoid,
-      ExistingGraph existing,
+      List<ExistingGraph> existing,
       Workers workers,
       MemoryBudget memory,
       AbortCheck abort) {
@@ -86,8 +87,8 @@ public final class GraphTask {
     return medoid;
   }
 
-  /** A graph over some of the vectors to start from, or null. */
-  public ExistingGraph existing() {
+  /** Graphs over some of the vectors to start from, the largest first; may be empty. */
+  public List<ExistingGraph> existing() {
     return existing;
   }
 

@@ -61,6 +61,30 @@ final class NodeInserter {
   }
 
   /**
+   * Inserts a node with its row of a graph that is joined to this one, like {@link #insertAgain}.
+   * The search starts from the neighbours in it that were inserted before.
+   *
+   * @param open nodes of that graph that were not inserted yet
+   */
+  void join(int node, OpenNodes open) throws IOException {
+    int degree = readRow(node);
+    new RowSorter().sort(0, degree);
+    int inserted = 0;
+    for (int i = 0; i < degree; i++) {
+      if (open.has(row[i]) == false) {
+        row[inserted] = row[i];
+        rowDistances[inserted++] = rowDistances[i];
+      }
+    }
+    if (inserted == 0) {
+      search.search(node);
+    } else {
+      search.searchAgain(node, row, rowDistances, inserted);
+    }
+    choose(node);
+  }
+
+  /**
    * Inserts a node that an earlier pass has inserted. Its present neighbours are candidates, too,
    * and the search starts from them.
    */

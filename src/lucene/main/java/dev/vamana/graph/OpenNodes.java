@@ -17,6 +17,11 @@ final class OpenNodes {
     this.taken = new AtomicLongArray(left.getBits());
   }
 
+  /** Whether a node is open. */
+  boolean has(int node) {
+    return (taken.get(node >> 6) & 1L << node) == 0;
+  }
+
   /** Takes a node. Returns whether it was open. */
   boolean take(int node) {
     int word = node >> 6;

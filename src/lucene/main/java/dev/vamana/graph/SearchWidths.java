@@ -29,6 +29,15 @@ record SearchWidths(int kept, int expanded) {
         Math.min(beam, Math.max(FIRST_EXPANDED, beam * 3 / 8)));
   }
 
+  /**
+   * Returns the widths of the only search for a node of a graph that is joined to another: it has
+   * neighbours there.
+   */
+  static SearchWidths joined(BuildParameters parameters) {
+    int beam = parameters.passBeamWidth();
+    return new SearchWidths(beam, Math.max(1, beam * 5 / 8));
+  }
+
   /** Returns the widths of the second pass, which determines the finished rows. */
   static SearchWidths second(BuildParameters parameters) {
     int beam = parameters.passBeamWidth();

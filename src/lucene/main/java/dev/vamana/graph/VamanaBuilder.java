@@ -5,6 +5,7 @@ import dev.vamana.work.AbortCheck;
 import dev.vamana.work.MemoryBudget;
 import dev.vamana.work.Workers;
 import java.io.IOException;
+import java.util.List;
 import org.apache.lucene.util.FixedBitSet;
 
 /**
@@ -55,10 +56,11 @@ public final class VamanaBuilder {
    * Builds a graph over all vectors. The caller closes it.
    *
    * @param medoid ordinal from which searches will start
-   * @param existing a graph over some of the vectors to start from, or null
+   * @param existing graphs over some of the vectors, without a vector in common: the first is where
+   *     the build starts, and the others are joined to it; may be empty
    * @throws IOException if reading vectors fails or the abort check throws
    */
-  public VamanaGraph build(int medoid, ExistingGraph existing) throws IOException {
+  public VamanaGraph build(int medoid, List<ExistingGraph> existing) throws IOException {
     GraphRows rows = new GraphRows(distances.size(), parameters.maxDegree(), memory, abort);
     VamanaGraph graph = null;
     try {
@@ -71,23 +73,33 @@ public final class VamanaBuilder {
     }
   }
 
-  private VamanaGraph build(GraphRows rows, int medoid, ExistingGraph existing) throws IOException {
+  private VamanaGraph build(GraphRows rows, int medoid, List<ExistingGraph> existing)
+      throws IOException {
     int size = rows.size();
     FixedBitSet present = new FixedBitSet(size);
-    int entryPoint = medoid;
-    if (existing != null) {
-      entryPoint =
-          new GraphReuse(distances, parameters, workers, abort)
-              .load(existing, rows, present, medoid);
-    }
+    GraphReuse reuse = new GraphReuse(distances, parameters, workers, abort);
+    int entryPoint =
+        existing.isEmpty() ? medoid : reuse.load(existing.get(0), rows, present, medoid);
     int reused = present.cardinality();
+    FixedBitSet joined = new FixedBitSet(size);
+    if (existing.size() > 1) {
+      for (ExistingGraph other : existing.subList(1, existing.size())) {
+        reuse.load(other, rows, joined, medoid);
+      }
+      present.or(joined);
+      FixedBitSet others = joined.clone();
+      others.flip(0, size);
+      insertInChains(rows, others, entryPoint, SearchWidths.joined(parameters), true);
+    }
     FixedBitSet firstPass = present.clone();
     // the entry point is not inserted in the first pass: there is nothing to search yet
     firstPass.set(entryPoint);
     insertMissing(rows, firstPass, entryPoint);
     if (parameters.passes() > 1) {
-      boolean all = existing != null && existing.passes() < parameters.passes();
-      insertAgain(rows, all ? new FixedBitSet(size) : present, entryPoint);
+      boolean all = existing.isEmpty() == false && existing.get(0).passes() < parameters.passes();
+      FixedBitSet left = all ? joined : present;
+      left.andNot(reuse.worn());
+      insertInChains(rows, left, entryPoint, SearchWidths.second(parameters), false);
     }
     workers.forEach(
         0,
@@ -126,15 +138,18 @@ public final class VamanaBuilder {
   }
 
   /**
-   * Inserts nodes that have neighbours already. After a node comes its nearest neighbour that is
-   * open, because it needs nearly the same vectors and rows, which are then in the caches.
+   * Inserts nodes that have neighbours already, in an earlier pass or another graph. After a node
+   * comes its nearest neighbour that is open, because it needs nearly the same vectors and rows,
+   * which are then in the caches.
    *
-   * @param left nodes that are not inserted again
+   * @param left nodes that are not inserted
+   * @param joins whether the nodes are of graphs that are joined to the first
    */
-  private void insertAgain(GraphRows rows, FixedBitSet left, int entryPoint) throws IOException {
+  private void insertInChains(
+      GraphRows rows, FixedBitSet left, int entryPoint, SearchWidths widths, boolean joins)
+      throws IOException {
     InsertionOrder order = new InsertionOrder(rows.size(), parameters.seed());
     OpenNodes open = new OpenNodes(left);
-    SearchWidths widths = SearchWidths.second(parameters);
     workers.forEach(
         0,
         rows.size(),
@@ -147,7 +162,11 @@ public final class VamanaBuilder {
               return;
             }
             for (int length = 1; node >= 0; length++) {
-              inserter.insertAgain(node);
+              if (joins) {
+                inserter.join(node, open);
+              } else {
+                inserter.insertAgain(node);
+              }
               node = length < CHAIN ? inserter.takeNeighbor(open) : -1;
             }
             abort.check();

@@ -17,7 +17,7 @@ final class HeadBlock {
   static final float SLACK = 1e-5f;
 
   private final ListShape shape;
-  private final long[] columns;
+  private final long[] column = new long[ListShape.BLOCK];
   private final int[] ordinals = new int[ListShape.BLOCK];
   private final int[] products = new int[ListShape.BLOCK];
   private final float[] constants = new float[ListShape.BLOCK];
@@ -27,28 +27,31 @@ final class HeadBlock {
   private final float[] bounds = new float[ListShape.BLOCK];
   private final float[] sums = new float[ListShape.BLOCK];
   private int size;
+  private InvertedLists.Reader reader;
+  private long columns;
 
   HeadBlock(ListShape shape) {
     this.shape = shape;
-    this.columns = new long[ListShape.BLOCK * shape.words()];
   }
 
   /**
-   * Reads a block.
+   * Reads the numbers of a block. Its bits are read when they are asked for.
    *
+   * @param lists reads the lists until the next block is read
    * @param list where the list starts in the region
    * @param places places of the list
    * @param from number of the block's first entry in the list, a multiple of {@link
    *     ListShape#BLOCK}
    * @return the number of places read
    */
-  int read(InvertedLists.Reader reader, long list, int places, int from) throws IOException {
+  int read(InvertedLists.Reader lists, long list, int places, int from) throws IOException {
+    reader = lists;
     size = Math.min(ListShape.BLOCK, places - from);
-    reader.read(list + shape.numberOffset(places, from, ListShape.ORDINAL), ordinals, size);
-    reader.read(list + shape.numberOffset(places, from, ListShape.CONSTANT), constants, size);
-    reader.read(list + shape.numberOffset(places, from, ListShape.FACTOR), factors, size);
-    reader.read(list + shape.numberOffset(places, from, ListShape.ERROR), errors, size);
-    reader.read(list + shape.wordOffset(places, from, 0), columns, size * shape.words());
+    lists.read(list + shape.numberOffset(places, from, ListShape.ORDINAL), ordinals, size);
+    lists.read(list + shape.numberOffset(places, from, ListShape.CONSTANT), constants, size);
+    lists.read(list + shape.numberOffset(places, from, ListShape.FACTOR), factors, size);
+    lists.read(list + shape.numberOffset(places, from, ListShape.ERROR), errors, size);
+    columns = list + shape.wordOffset(places, from, 0);
     return size;
   }
 
@@ -60,8 +63,12 @@ final class HeadBlock {
    * @param margin times the error of an entry: how much larger its estimate may be than its
    *     distance
    */
-  void estimate(QueryBits bits, float base, float margin) {
-    bits.products(columns, size, size, products);
+  void estimate(QueryBits bits, float base, float margin) throws IOException {
+    Arrays.fill(products, 0, size, 0);
+    for (int word = 0; word < shape.words(); word++) {
+      reader.read(wordOffset(word, 0), column, size);
+      bits.addProducts(column, size, word, products);
+    }
     float half = bits.sum() * 0.5f;
     float step = bits.step();
     for (int i = 0; i < size; i++) {
@@ -83,15 +90,16 @@ final class HeadBlock {
    * @param margin times the error of an entry: how much larger its estimate may be than its
    *     distance
    */
-  void estimate(float[] table, float base, float margin) {
+  void estimate(float[] table, float base, float margin) throws IOException {
     Arrays.fill(sums, 0, size, 0);
     int subspaces = shape.subspaces();
     for (int word = 0; word < shape.words(); word++) {
       int first = word * Long.BYTES;
+      reader.read(wordOffset(word, 0), column, size);
       if (first + Long.BYTES <= subspaces) {
-        addEight(table, first * Codebook.CENTROIDS, word * size);
+        addEight(table, first * Codebook.CENTROIDS);
       } else {
-        addSome(table, first, subspaces - first, word * size);
+        addSome(table, first, subspaces - first);
       }
     }
     float slackOfBase = SLACK * Math.abs(base);
@@ -103,9 +111,9 @@ final class HeadBlock {
     }
   }
 
-  private void addEight(float[] table, int first, int column) {
+  private void addEight(float[] table, int first) {
     for (int i = 0; i < size; i++) {
-      long code = columns[column + i];
+      long code = column[i];
       float even = table[first + (int) (code & 0xFF)];
       float odd = table[first + 0x100 + (int) (code >>> 8 & 0xFF)];
       even += table[first + 0x200 + (int) (code >>> 16 & 0xFF)];
@@ -118,9 +126,9 @@ final class HeadBlock {
     }
   }
 
-  private void addSome(float[] table, int first, int subspaces, int column) {
+  private void addSome(float[] table, int first, int subspaces) {
     for (int i = 0; i < size; i++) {
-      long code = columns[column + i];
+      long code = column[i];
       float sum = 0;
       for (int s = 0; s < subspaces; s++) {
         sum += table[(first + s) * Codebook.CENTROIDS + (int) (code & 0xFF)];
@@ -146,10 +154,14 @@ final class HeadBlock {
   }
 
   /** Copies the bits of an entry, {@link ListShape#words()} words. */
-  void bits(int entry, long[] target) {
+  void bits(int entry, long[] target) throws IOException {
     for (int word = 0; word < shape.words(); word++) {
-      target[word] = columns[word * size + entry];
+      target[word] = reader.word(wordOffset(word, entry));
     }
+  }
+
+  private long wordOffset(int word, int entry) {
+    return columns + (long) (word * size + entry) * Long.BYTES;
   }
 
   /** Returns the estimated distance of an entry. */

@@ -245,6 +245,15 @@ public final class InvertedLists {
       return Short.toUnsignedInt(input.readShort());
     }
 
+    /** Returns a word. */
+    long word(long offset) throws IOException {
+      if (mapped != null) {
+        return mapped.get(LONG, offset);
+      }
+      input.seek(offset);
+      return input.readLong();
+    }
+
     /** Copies words to the start of an array. */
     void read(long offset, long[] target, int count) throws IOException {
       if (mapped != null) {

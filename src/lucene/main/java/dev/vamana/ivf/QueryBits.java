@@ -3,7 +3,6 @@ package dev.vamana.ivf;
 import java.lang.invoke.MethodHandles;
 import java.lang.invoke.VarHandle;
 import java.nio.ByteOrder;
-import java.util.Arrays;
 
 /**
  * A query's rotated residual as whole numbers with a sign, split into planes: bit p of all
@@ -108,29 +107,24 @@ final class QueryBits {
   }
 
   /**
-   * Computes the inner products of the numbers with the bits of many vectors. With four planes
+   * Adds the inner products of 64 of the numbers with the bits of many vectors. With four planes
    * only.
    *
-   * @param columns for each word of a code the words of all vectors, {@code stride} apart
+   * @param column the word of the vectors' codes with these bits
    * @param count number of vectors
-   * @param products receives the inner products
+   * @param word number of the word
+   * @param products receives the sums
    */
-  void products(long[] columns, int stride, int count, int[] products) {
+  void addProducts(long[] column, int count, int word, int[] products) {
     assert planes == 4;
-    Arrays.fill(products, 0, count, 0);
-    for (int word = 0; word < words; word++) {
-      addProducts(columns, word * stride, count, word * 4, products);
-    }
-  }
-
-  /** A loop that the compiler makes vector instructions of, where the processor counts bits. */
-  private void addProducts(long[] columns, int from, int count, int first, int[] products) {
+    int first = word * 4;
+    // a loop that the compiler makes vector instructions of, where the processor counts bits
     long one = bits[first];
     long two = bits[first + 1];
     long four = bits[first + 2];
     long minusEight = bits[first + 3];
     for (int i = 0; i < count; i++) {
-      long code = columns[from + i];
+      long code = column[i];
       products[i] +=
           Long.bitCount(code & one)
               + 2 * Long.bitCount(code & two)

@@ -95,6 +95,62 @@ public class MergeRecallTests extends LuceneTestCase {
     assertTrue(merged + " after ten merges, " + fresh + " fresh", merged >= fresh - 0.03);
   }
 
+  /** Every merge repairs the rows of deleted neighbours, and joins a small graph to a large one. */
+  public void testManyMergesWithDeletesKeepRecall() throws IOException {
+    int size = 1_000;
+    int changed = size / 100;
+    int merges = 100;
+    float[][] vectors = Segments.clustered(random(), size + merges * changed, DIMENSION);
+    VamanaParameters parameters =
+        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    float[][] last = Arrays.copyOfRange(vectors, merges * changed, vectors.length);
+    float[][] queries = near(last, 2_000);
+    double merged;
+    double fresh;
+    try (Directory directory = newDirectory();
+        Directory second = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        add(writer, vectors, 0, size);
+        for (int merge = 0; merge < merges; merge++) {
+          for (int i = 0; i < changed; i++) {
+            int oldest = merge * changed + i;
+            writer.deleteDocuments(new Term(Segments.ID, Integer.toString(oldest)));
+          }
+          add(writer, vectors, size + merge * changed, size + (merge + 1) * changed);
+          writer.forceMerge(1);
+        }
+      }
+      merged = recall(directory, queries, size);
+      fresh = recall(mergedAnew(second, last, parameters), queries, size);
+    }
+    assertTrue(merged + " after 100 merges, " + fresh + " fresh", merged >= fresh - 0.005);
+  }
+
+  /** The graphs of all sources are joined, with a recall like that of a graph built at once. */
+  public void testGraphsAreJoined() throws IOException {
+    int size = 3_000;
+    int sources = 10;
+    float[][] vectors = Segments.clustered(random(), size, DIMENSION);
+    float[][] queries = near(vectors, 200);
+    VamanaParameters parameters =
+        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+    double merged;
+    double fresh;
+    try (Directory directory = newDirectory();
+        Directory second = newDirectory()) {
+      try (IndexWriter writer = new IndexWriter(directory, config(parameters))) {
+        for (int source = 0; source < sources; source++) {
+          add(writer, vectors, source * size / sources, (source + 1) * size / sources);
+          writer.flush();
+        }
+        writer.forceMerge(1);
+      }
+      merged = recall(directory, queries, size);
+      fresh = recall(mergedAnew(second, vectors, parameters), queries, size);
+    }
+    assertTrue(merged + " joined, " + fresh + " fresh", merged >= fresh - 0.02);
+  }
+
   /** An index whose graph a merge of segments without graphs built. */
   private Directory mergedAnew(Directory directory, float[][] vectors, VamanaParameters parameters)
       throws IOException {

@@ -54,8 +54,12 @@ public class ParametersTests extends LuceneTestCase {
     assertEquals(8_192, VamanaParameters.DEFAULT.graphThreshold(384));
     assertEquals(4_096, VamanaParameters.DEFAULT.graphThreshold(768));
     assertEquals(768, VamanaParameters.DEFAULT.graphThreshold(4_096));
+    assertEquals(1_024, VamanaParameters.DEFAULT.valueThreshold(3));
+    assertEquals(512, VamanaParameters.DEFAULT.valueThreshold(384));
+    assertEquals(256, VamanaParameters.DEFAULT.valueThreshold(4_096));
     for (int given : new int[] {0, 1, 4_096}) {
       assertEquals(given, VamanaParameters.DEFAULT.withThresholds(given, 0).graphThreshold(784));
+      assertEquals(given, VamanaParameters.DEFAULT.withThresholds(given, 0).valueThreshold(784));
     }
   }
 

@@ -82,7 +82,7 @@ public final class GraphChecks {
         FlatVectorScorerUtil.getLucene99FlatVectorsScorer(),
         parameters,
         Medoid.find(vectors, similarity),
-        existing,
+        existing == null ? List.of() : List.of(existing),
         workers,
         MemoryBudget.halfOfHeap(),
         abort);

@@ -14,6 +14,7 @@ import java.io.IOException;
 import java.util.ArrayDeque;
 import java.util.Arrays;
 import java.util.HashSet;
+import java.util.List;
 import java.util.PriorityQueue;
 import java.util.Set;
 import java.util.concurrent.ExecutorService;
@@ -44,7 +45,7 @@ public class VamanaBuilderTests extends RandomizedTest {
     int medoid = randomIntBetween(0, vectors.size() - 1);
     return new VamanaBuilder(
             vectors.distances(), parameters, workers, MemoryBudget.halfOfHeap(), AbortCheck.NEVER)
-        .build(medoid, existing);
+        .build(medoid, existing == null ? List.of() : List.of(existing));
   }
 
   private static int[] rowOf(VamanaGraph graph, int node) throws IOException {
@@ -114,7 +115,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                   Workers.callingThread(),
                   MemoryBudget.halfOfHeap(),
                   AbortCheck.NEVER)
-              .build(randomIntBetween(0, 299), null);
+              .build(randomIntBetween(0, 299), List.of());
       assertWellFormed(graph, 300);
     }
   }
@@ -133,7 +134,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                   Workers.callingThread(),
                   MemoryBudget.halfOfHeap(),
                   AbortCheck.NEVER)
-              .build(medoid, null);
+              .build(medoid, List.of());
     }
     for (int node = 0; node < 1_000; node++) {
       assertArrayEquals(rowOf(graphs[0], node), rowOf(graphs[1], node));
@@ -227,35 +228,6 @@ public class VamanaBuilderTests extends RandomizedTest {
   }
 
   @Test
-  public void existingGraphMayBeDenserOrAllDeletedButOne() throws IOException {
-    GraphTestVectors old = GraphTestVectors.gaussian(getRandom(), 400, 6);
-    VamanaGraph oldGraph = build(old, parameters(32));
-    int[] same = IntStream.range(0, 400).toArray();
-    VamanaGraph sparser =
-        build(
-            old,
-            parameters(8),
-            Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, same));
-    assertWellFormed(sparser, 400);
-    int[] one = new int[400];
-    Arrays.fill(one, -1);
-    one[randomIntBetween(0, 399)] = 17;
-    GraphTestVectors fresh = GraphTestVectors.gaussian(getRandom(), 100, 6);
-    VamanaGraph graph =
-        build(
-            fresh,
-            parameters(8),
-            Workers.callingThread(),
-            new ExistingGraph(oldGraph.rows(), oldGraph.entryPoint(), 2, one));
-    assertEquals(1, graph.reusedNodes());
-    assertWellFormed(graph, 100);
-    assertThrows(
-        IllegalArgumentException.class,
-        () -> new ExistingGraph(oldGraph.rows(), 0, 2, new int[399]));
-  }
-
-  @Test
   public void abortEndsTheBuild() throws IOException {
     GraphTestVectors vectors = GraphTestVectors.gaussian(getRandom(), 2_000, 4);
     AtomicInteger checks = new AtomicInteger();
@@ -274,7 +246,7 @@ public class VamanaBuilderTests extends RandomizedTest {
                             throw new IOException("aborted");
                           }
                         })
-                    .build(0, null));
+                    .build(0, List.of()));
     assertEquals("aborted", failure.getMessage());
     assertEquals(limit, checks.get());
   }

@@ -67,21 +67,6 @@ public class PqTrainerTests extends LuceneTestCase {
     }
   }
 
-  public void testAllDuplicates() throws IOException {
-    SubspaceLayout layout = PqTestData.randomLayout(random(), 20);
-    float[] vector = PqTestData.gaussian(random(), 1, layout.dims())[0];
-    float[][] rows = new float[1 + random().nextInt(3000)][];
-    Arrays.fill(rows, vector);
-    Codebook codebook = train(rows, layout, PqTrainer.Options.defaults(random().nextLong()));
-    byte[] code = new byte[layout.count()];
-    Arrays.fill(code, (byte) 1);
-    codebook.encode(vector, code, 0);
-    assertArrayEquals("spare centroids repeat the first", new byte[layout.count()], code);
-    float[] decoded = new float[layout.dims()];
-    codebook.decode(code, 0, decoded);
-    assertArrayEquals(vector, decoded, 0f);
-  }
-
   public void testRareValuesGetCentroids() throws IOException {
     // 1 % of the rows are not zero, as at the rim of images: few of them are in the first level.
     int n = 10_000;
@@ -165,49 +150,6 @@ public class PqTrainerTests extends LuceneTestCase {
     } finally {
       executor.shutdownNow();
     }
-  }
-
-  public void testSampleFailureReachesTheCaller() {
-    IOException broken = new IOException("disk");
-    TrainingSample sample =
-        new TrainingSample() {
-          @Override
-          public int size() {
-            return 10;
-          }
-
-          @Override
-          public int dims() {
-            return 4;
-          }
-
-          @Override
-          public void vector(int i, float[] dst) throws IOException {
-            throw broken;
-          }
-
-          @Override
-          public void subspace(int offset, int length, float[] dst) throws IOException {
-            throw broken;
-          }
-
-          @Override
-          public TrainingSample copy() {
-            return this;
-          }
-        };
-    PqTrainer.Options options = PqTrainer.Options.defaults(1);
-    assertSame(
-        broken,
-        expectThrows(
-            IOException.class,
-            () ->
-                PqTrainer.train(
-                    sample,
-                    new SubspaceLayout(4, 2),
-                    CodebookId.random(),
-                    options,
-                    AbortCheck.NEVER)));
   }
 
   private static Codebook train(float[][] rows, SubspaceLayout layout, PqTrainer.Options options)

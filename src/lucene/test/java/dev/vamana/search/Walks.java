@@ -6,6 +6,7 @@ import java.io.IOException;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
+import java.util.function.BooleanSupplier;
 import org.apache.lucene.util.FixedBitSet;
 
 /** Gives tests of other packages access to the reference walk. */
@@ -28,6 +29,20 @@ public final class Walks {
     int count = accepted == null ? segment.size() : accepted.cardinality();
     return new WorkItem(
         segment, query, k, walk, accepted, count, Long.MAX_VALUE, () -> false, new int[0]);
+  }
+
+  /** Returns an item with another limit and another question whether it is cancelled. */
+  public static WorkItem limited(WorkItem item, long visitLimit, BooleanSupplier cancelled) {
+    return new WorkItem(
+        item.segment(),
+        item.query(),
+        item.k(),
+        item.walk(),
+        item.acceptedOrdinals(),
+        item.acceptedCount(),
+        visitLimit,
+        cancelled,
+        item.entryPoints());
   }
 
   /** Walks every item, also where scoring all vectors would be the better plan. */

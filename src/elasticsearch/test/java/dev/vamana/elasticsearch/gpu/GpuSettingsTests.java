@@ -36,6 +36,9 @@ public class GpuSettingsTests extends LuceneTestCase {
                 .put("vamana.gpu.batch.segments_ahead", false)
                 .put("vamana.gpu.wait_for_upload", true)
                 .put("vamana.gpu.plan", "exact")
+                .put("vamana.gpu.build", "off")
+                .put("vamana.gpu.kernels.compile", true)
+                .put("vamana.gpu.kernels.nvrtc", "/usr/local/cuda/lib64")
                 .build());
     assertEquals(GpuMode.REQUIRED, settings.mode());
     assertEquals(List.of("3"), settings.devices());
@@ -47,6 +50,16 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertFalse(settings.segmentsAhead());
     assertTrue(settings.waitForUpload());
     assertEquals(PlanMode.EXACT, settings.plan());
+    assertFalse(settings.buildGraphs());
+    assertTrue(settings.compileKernels());
+    assertEquals("/usr/local/cuda/lib64", settings.nvrtc().toString());
+  }
+
+  public void testDefaults() {
+    GpuSettings standard = GpuSettings.of(Settings.EMPTY);
+    assertTrue(standard.buildGraphs());
+    assertFalse(standard.compileKernels());
+    assertNull(standard.nvrtc());
   }
 
   public void testPlaceAndPrecision() {
@@ -121,6 +134,8 @@ public class GpuSettingsTests extends LuceneTestCase {
     assertRejected("vamana.gpu.batch.segments_ahead", "1", "[true, false]");
     assertRejected("vamana.gpu.wait_for_upload", "perhaps", "[true, false]");
     assertRejected("vamana.gpu.plan", "fastest", "[auto, exact, graph, cpu]");
+    assertRejected("vamana.gpu.build", "true", "[auto, off]");
+    assertRejected("vamana.gpu.kernels.nvrtc", "cuda/lib64", "absolute path of a folder");
   }
 
   public void testDevicesAreNumbersAndUuids() {
@@ -171,43 +186,6 @@ public class GpuSettingsTests extends LuceneTestCase {
           setting.getKey(), fixed.contains(setting.getKey()) == false, setting.isDynamic());
       assertEquals(setting.isDynamic(), GpuSettings.DYNAMIC.contains(setting));
     }
-  }
-
-  public void testGraphsAreBuiltOnTheGpuUnlessSwitchedOff() {
-    assertTrue(GpuSettings.of(Settings.EMPTY).buildGraphs());
-    for (boolean on : new boolean[] {true, false}) {
-      Settings given = Settings.builder().put("vamana.gpu.build", on ? "auto" : "off").build();
-      assertEquals(on, GpuSettings.of(given).buildGraphs());
-    }
-    IllegalArgumentException e =
-        expectThrows(
-            IllegalArgumentException.class,
-            () -> GpuSettings.of(Settings.builder().put("vamana.gpu.build", "true").build()));
-    assertTrue(e.getMessage(), e.getMessage().contains("vamana.gpu.build"));
-    assertTrue(e.getMessage(), e.getMessage().contains("[auto, off]"));
-  }
-
-  public void testKernelsThatTheNodeCompiles() {
-    GpuSettings standard = GpuSettings.of(Settings.EMPTY);
-    assertFalse(standard.compileKernels());
-    assertNull(standard.nvrtc());
-    GpuSettings given =
-        GpuSettings.of(
-            Settings.builder()
-                .put("vamana.gpu.kernels.compile", true)
-                .put("vamana.gpu.kernels.nvrtc", "/usr/local/cuda/lib64")
-                .build());
-    assertTrue(given.compileKernels());
-    assertEquals(Path.of("/usr/local/cuda/lib64").toString(), given.nvrtc().toString());
-    IllegalArgumentException e =
-        expectThrows(
-            IllegalArgumentException.class,
-            () ->
-                GpuSettings.of(
-                    Settings.builder().put("vamana.gpu.kernels.nvrtc", "cuda/lib64").build()));
-    assertTrue(e.getMessage(), e.getMessage().contains("[cuda/lib64]"));
-    assertTrue(e.getMessage(), e.getMessage().contains("vamana.gpu.kernels.nvrtc"));
-    assertTrue(e.getMessage(), e.getMessage().contains("absolute path of a folder"));
   }
 
   /** Changes come with what the file says of the other settings. */

@@ -24,7 +24,6 @@ final class Placed {
   private volatile int device;
   private volatile int next = NONE;
   private volatile int copy = NONE;
-  private volatile boolean copied;
   private volatile boolean copyWanted;
   private final long estimate;
   private long bytes;
@@ -77,14 +76,9 @@ final class Placed {
     return copy != NONE;
   }
 
-  /** Returns the device with the copy, of segments that have one. */
+  /** Returns the device that has the copy or gets it, or -1. */
   int copy() {
     return copy;
-  }
-
-  /** Returns the device whose copy can answer, or -1. */
-  int answeringCopy() {
-    return copied ? copy : NONE;
   }
 
   /** Wants a copy: a large call had to go to one device. */
@@ -102,18 +96,12 @@ final class Placed {
     copy = to;
   }
 
-  /** The copy answers from now on, or no longer. */
-  void copied(boolean there) {
-    copied = there;
-  }
-
   /**
    * Forgets the copy.
    *
    * @param wanted whether another one may be made
    */
   void dropCopy(boolean wanted) {
-    copied = false;
     copy = NONE;
     copyWanted = wanted;
   }

@@ -67,8 +67,12 @@ final class Placements {
   /** Returns the device whose copy of a segment can answer too, or null. */
   Member copyOf(SegmentView view) {
     Placed placed = get(view);
-    int copy = placed == null ? -1 : placed.answeringCopy();
-    return copy < 0 ? null : members.get(copy);
+    int copy = placed == null ? -1 : placed.copy();
+    if (copy < 0) {
+      return null;
+    }
+    Member member = members.get(copy);
+    return state(placed, member) == DevicePresence.State.RESIDENT ? member : null;
   }
 
   /** Asks for copies of segments, all on one device, of a large call. The next round makes them. */
@@ -194,12 +198,10 @@ final class Placements {
     }
   }
 
-  /** Notes whether a copy can answer; a copy that its device has refused or lost is forgotten. */
+  /** Forgets a copy that its device has refused or lost. */
   private void settleCopy(Placed placed, List<Runnable> changes) {
     if (placed.hasCopy()) {
-      Member member = members.get(placed.copy());
-      DevicePresence.State state = state(placed, member);
-      placed.copied(state == DevicePresence.State.RESIDENT);
+      DevicePresence.State state = state(placed, members.get(placed.copy()));
       if (state == DevicePresence.State.REFUSED || state == DevicePresence.State.NO_DEVICE) {
         dropCopy(placed, state == DevicePresence.State.NO_DEVICE, changes);
       }

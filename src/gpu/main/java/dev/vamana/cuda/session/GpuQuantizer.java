@@ -85,11 +85,9 @@ public final class GpuQuantizer implements PqEngine {
           public boolean encode(RowSource rows, int count, byte[] codes) throws IOException {
             return opened.did(
                 device -> {
-                  long start = System.nanoTime();
                   device.encode(rows, count, codes, workers, opened.session.whileTrusted(abort));
                   opened.check(Samples.wrongCode(codebook, rows, count, codes));
                   counters.vectorsEncoded.add(count);
-                  counters.encodeNanos.add(System.nanoTime() - start);
                 });
           }
 
@@ -116,12 +114,10 @@ public final class GpuQuantizer implements PqEngine {
               throws IOException {
             return opened.did(
                 device -> {
-                  long start = System.nanoTime();
                   AbortCheck own = opened.session.whileTrusted(abort);
                   device.assign(rows, count, found, distances, workers, own);
                   opened.check(Samples.wrongCentroid(centroids, rows, count, found, distances));
                   counters.vectorsAssigned.add(count);
-                  counters.assignNanos.add(System.nanoTime() - start);
                 });
           }
 

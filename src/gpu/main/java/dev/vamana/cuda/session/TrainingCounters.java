@@ -11,7 +11,5 @@ public final class TrainingCounters extends WorkCounters {
   final LongAdder codebooks = totals.add("codebooks");
   final LongAdder codebookNanos = totals.add("codebook_nanos");
   final LongAdder vectorsEncoded = totals.add("vectors_encoded");
-  final LongAdder encodeNanos = totals.add("encode_nanos");
   final LongAdder vectorsAssigned = totals.add("vectors_assigned");
-  final LongAdder assignNanos = totals.add("assign_nanos");
 }

@@ -138,26 +138,6 @@ public class ConvertTests extends KernelTestCase {
         .set("target_stride", stride);
   }
 
-  public void testFloat16() {
-    for (int round = 0; round < 50; round++) {
-      try (Arena arena = Arena.ofConfined()) {
-        Rows rows = Rows.some(arena).fill(() -> (float) random().nextGaussian() * 100);
-        int stride = (rows.dimension() * 2 + 15) / 16 * 16;
-        MemorySegment target = arena.allocate((long) stride * rows.rows(), 16);
-        target.fill((byte) 7);
-        launch("convert_float16", convert(arena, rows, target, stride));
-        for (int row = 0; row < rows.rows(); row++) {
-          for (int d = 0; d < stride / 2; d++) {
-            short expected =
-                d < rows.dimension() ? Float.floatToFloat16(rows.get(row, d)) : (short) 0;
-            assertEquals(
-                expected, target.get(ValueLayout.JAVA_SHORT, (long) row * stride + 2L * d));
-          }
-        }
-      }
-    }
-  }
-
   /** Copies in bytes of some rows: their bytes, steps and squared lengths, and what flags tell. */
   private record Copies(byte[][] bytes, float[] steps, float[] norms, int flags) {
 
@@ -186,103 +166,6 @@ public class ConvertTests extends KernelTestCase {
         norms[row] = facts.getAtIndex(ValueLayout.JAVA_FLOAT, 2L * row + 1);
       }
       return new Copies(bytes, steps, norms, result.get("flags"));
-    }
-
-    /** Asserts that a row is as near to what it stands for as its step allows. */
-    void check(Rows rows, int row, float[] center, boolean unit) {
-      double length = 0;
-      for (int d = 0; d < rows.dimension(); d++) {
-        length += (double) rows.get(row, d) * rows.get(row, d);
-      }
-      double factor = unit && length > 0 ? 1 / Math.sqrt(length) : 1;
-      double largest = 0;
-      long squares = 0;
-      for (int d = 0; d < rows.dimension(); d++) {
-        double exact = rows.get(row, d) * factor - center[d];
-        double slack = steps[row] * 0.5001 + 1e-6 * (Math.abs(exact) + Math.abs(center[d]));
-        assertEquals(exact, (double) steps[row] * bytes[row][d], slack);
-        largest = Math.max(largest, Math.abs(exact));
-        squares += bytes[row][d] * bytes[row][d];
-      }
-      assertTrue(steps[row] == 1 || steps[row] <= 1.0001 * largest / 127);
-      assertEquals((double) steps[row] * steps[row] * squares, norms[row], 1e-6 * norms[row]);
-      for (int d = rows.dimension(); d < bytes[row].length; d++) {
-        assertEquals(0, bytes[row][d]);
-      }
-    }
-  }
-
-  private static float[] floats(int count, Rows.Source source) {
-    float[] floats = new float[count];
-    for (int i = 0; i < count; i++) {
-      floats[i] = source.next();
-    }
-    return floats;
-  }
-
-  public void testBytes() {
-    for (int round = 0; round < 50; round++) {
-      try (Arena arena = Arena.ofConfined()) {
-        float scale = (float) Math.pow(10, random().nextInt(21) - 10);
-        Rows rows = Rows.some(arena).fill(() -> scale * (float) random().nextGaussian());
-        boolean unit = random().nextBoolean();
-        float[] center =
-            floats(rows.dimension(), () -> (unit ? 0.1f : scale) * (float) random().nextGaussian());
-        Copies copies = Copies.of(arena, rows, center, unit);
-        assertEquals(ROUNDED, copies.flags());
-        for (int row = 0; row < rows.rows(); row++) {
-          copies.check(rows, row, center, unit);
-        }
-      }
-    }
-  }
-
-  public void testBytesOfIntegersAreExact() {
-    for (int round = 0; round < 20; round++) {
-      try (Arena arena = Arena.ofConfined()) {
-        Rows rows = Rows.some(arena).fill(() -> random().nextInt(256));
-        float[] center = floats(rows.dimension(), () -> 128);
-        Copies copies = Copies.of(arena, rows, center, false);
-        assertEquals(0, copies.flags());
-        for (int row = 0; row < rows.rows(); row++) {
-          assertEquals(1, copies.steps()[row], 0);
-          for (int d = 0; d < rows.dimension(); d++) {
-            assertEquals(rows.get(row, d), copies.bytes()[row][d] + 128, 0);
-          }
-        }
-        int row = random().nextInt(rows.rows());
-        int place = random().nextInt(rows.dimension());
-        for (float other : new float[] {-1, 256, 0.5f, 254.99998f}) {
-          rows.set(row, place, other);
-          assertEquals(ROUNDED, Copies.of(arena, rows, center, false).flags());
-        }
-      }
-    }
-  }
-
-  /** One component that is far from all others costs its own row resolution, and no other. */
-  public void testAnOutlierLeavesOtherRowsAlone() {
-    for (int round = 0; round < 20; round++) {
-      try (Arena arena = Arena.ofConfined()) {
-        Rows rows = Rows.some(arena).fill(() -> (float) random().nextGaussian());
-        boolean unit = random().nextBoolean();
-        float[] center = floats(rows.dimension(), () -> 0.01f * (float) random().nextGaussian());
-        Copies before = Copies.of(arena, rows, center, unit);
-        int row = random().nextInt(rows.rows());
-        int place = random().nextInt(rows.dimension());
-        rows.set(row, place, rows.get(row, place) * (float) Math.pow(10, 3 + random().nextInt(20)));
-        Copies after = Copies.of(arena, rows, center, unit);
-        assertEquals(ROUNDED, after.flags());
-        for (int other = 0; other < rows.rows(); other++) {
-          if (other == row) {
-            after.check(rows, row, center, unit);
-          } else {
-            assertArrayEquals(before.bytes()[other], after.bytes()[other]);
-            assertEquals(before.steps()[other], after.steps()[other], 0);
-            assertEquals(before.norms()[other], after.norms()[other], 0);
-          }
-        }
-      }
     }
   }
 

@@ -59,12 +59,6 @@ public interface HostLibrary extends Library {
 
   long vamana_make_key(float distance, int ordinal);
 
-  int vamana_to_half(float value);
-
-  float vamana_half_value(int half);
-
-  int vamana_subspace_offset(int dimension, int subspaces, int subspace);
-
   void vamana_shared_layout(int policy, Pointer walk, int[] offsets);
 
   int vamana_fetch_shared_bytes(int kernel, int capacity, int dimension);

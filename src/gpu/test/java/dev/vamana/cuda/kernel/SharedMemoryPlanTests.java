@@ -13,12 +13,6 @@ public class SharedMemoryPlanTests extends LuceneTestCase {
     return WalkShape.of(reads, dimension, subspaces, beam, stride, parents, 0, false);
   }
 
-  private static int bytes(WalkShape shape, Policy policy, int slots) {
-    return SharedLayout.of(
-            policy, shape.beam(), shape.fresh(), slots, shape.dimension(), shape.subspaces())
-        .bytes();
-  }
-
   private static SharedMemoryPlan plan(WalkShape shape, int device) {
     return SharedMemoryPlan.of(shape, device, Tuning.DEFAULT);
   }

@@ -1,5 +1,6 @@
 package dev.vamana.cuda.lane;
 
+import dev.vamana.cuda.FewThreads;
 import dev.vamana.cuda.driver.CudaDriver;
 import dev.vamana.cuda.driver.Deadline;
 import dev.vamana.cuda.driver.GatedDriver;
@@ -19,6 +20,7 @@ import java.util.Queue;
 import java.util.Random;
 import java.util.concurrent.ConcurrentLinkedQueue;
 import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.ThreadFactory;
 import java.util.concurrent.TimeUnit;
 import java.util.concurrent.atomic.AtomicInteger;
 import java.util.concurrent.atomic.AtomicReference;
@@ -117,6 +119,11 @@ public class LaneTests extends LuceneTestCase {
     TestLane(CudaDriver driver, Consumer<List<Request>> work, Consumer<GpuException> onLost) {
       super("test-lane", driver, onLost, new SpareProcessors());
       this.work = work;
+    }
+
+    TestLane(ThreadFactory threads, CudaDriver driver, Consumer<GpuException> onLost) {
+      super(threads, "test-lane", driver, onLost, new SpareProcessors());
+      this.work = batch -> {};
     }
 
     @Override
@@ -374,6 +381,29 @@ public class LaneTests extends LuceneTestCase {
     lane.stop();
     assertEquals(0, lane.pending());
     assertEquals(1, request.freed.get());
+    driver.close();
+  }
+
+  /** Callers are told if the lane's thread cannot be started, and the next call tries again. */
+  public void testThreadThatCannotBeStarted() {
+    TestLane lane = new TestLane(new FewThreads(2), driver, lost::set);
+    for (int i = 0; i < 2; i++) {
+      Request request = submitted(lane, 0);
+      assertTrue(request.done());
+      assertEquals(GpuException.Kind.FAILED, request.failure().kind());
+      assertEquals("the thread test-lane could not be started", request.failure().getMessage());
+      request.leave();
+      assertEquals(1, request.freed.get());
+      assertEquals(0, lane.pending());
+    }
+    Request request = submitted(lane, 0);
+    assertTrue(waiters.await(request, () -> false));
+    assertNull(request.failure());
+    request.leave();
+    lane.stop();
+    assertNull(lost.get());
+    place.release();
+    assertEquals(1, place.released.get());
     driver.close();
   }
 

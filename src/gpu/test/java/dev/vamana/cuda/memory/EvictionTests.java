@@ -2,7 +2,6 @@ package dev.vamana.cuda.memory;
 
 import dev.vamana.cuda.driver.FaultyDriver;
 import dev.vamana.cuda.driver.GpuException;
-import dev.vamana.search.SegmentView;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.List;
@@ -170,26 +169,6 @@ public class EvictionTests extends ResidencyTestCase {
         List.of("uploaded 2 exact", "uploaded 1 exact-float16", "uploaded 3 exact-float16"),
         events());
     use(1);
-  }
-
-  public void testDoesNotEvictInVain() throws IOException {
-    open(Placement.EXACT, bytes(Placement.EXACT) * 2);
-    residency.opened(views.get(0));
-    residency.opened(views.get(1));
-    executor.runAll();
-    ResidentSegment inUse = residency.acquire(views.get(1));
-    pass(MINUTE);
-    try (TestSegments large =
-        new TestSegments(
-            true, true, parameters(8, 4), VectorSimilarityFunction.EUCLIDEAN, 24, 170)) {
-      SegmentView view = large.view(0, FLOATS);
-      residency.opened(view);
-      executor.runAll();
-      assertEquals(Absence.OVER_BUDGET, residency.absence(view));
-      assertEquals(List.of("uploaded 0 exact", "uploaded 1 exact"), events());
-      residency.closing(view);
-    }
-    inUse.release();
   }
 
   /** Others take memory that the budget leaves. */

@@ -91,28 +91,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
     }
   }
 
-  /** A copy that no setting asks for needs both placements to be allowed. */
-  public void testChosenPlacementsOfWideFloats() {
-    SegmentShape shape = wide(Placement.WIDE, VectorEncoding.FLOAT32);
-    for (Placement placement : Placement.values()) {
-      assertEquals(names(placement, FLOATS, true), names(placement, shape, true));
-    }
-    PlacementPlan forced =
-        new PlacementPlanner(Set.of(Placement.EXACT_INT8)).candidates(shape, true, false).get(0);
-    assertFalse(forced.ifRoom());
-    for (Set<Placement> both :
-        List.of(Placement.of(Place.DEVICE, null), Set.of(Placement.EXACT, Placement.EXACT_INT8))) {
-      PlacementPlan free = new PlacementPlanner(both).candidates(shape, true, false).get(0);
-      assertTrue(free.ifRoom());
-      // what is measured with the placement exact-int8 is what the free choice gets
-      assertEquals(forced.placement(), free.placement());
-      assertEquals(forced.raw(), free.raw());
-      assertEquals(forced.rawCopy(), free.rawCopy());
-      assertEquals(forced.vectors(), free.vectors());
-      assertEquals(forced.deviceBytes(), free.deviceBytes());
-    }
-  }
-
   public void testCopiesOfWideFloatsNeedAmpleRoom() {
     SegmentShape shape = wide(Placement.WIDE + random().nextInt(1000), VectorEncoding.FLOAT32);
     List<PlacementPlan> candidates =
@@ -134,20 +112,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
         exact, PlacementPlanner.choose(candidates, new PlacementPlanner.Room(PLENTY, 0, -PLENTY)));
   }
 
-  public void testByteVectorsHaveNoCopies() {
-    List<String> expected =
-        List.of(
-            "EXACT/DEVICE",
-            "IN_MEMORY/MAPPED",
-            "IN_MEMORY/CALLER",
-            "MAPPED_GRAPH/MAPPED",
-            "MAPPED_GRAPH/CALLER",
-            "HOST_FETCH/CALLER");
-    assertEquals(expected, names(null, BYTES, true));
-    assertEquals(List.of("EXACT/DEVICE"), names(Placement.EXACT_FLOAT16, BYTES, true));
-    assertEquals(List.of("EXACT/DEVICE"), names(Placement.EXACT_INT8, BYTES, true));
-  }
-
   public void testWithoutRegistration() {
     List<String> expected =
         List.of(
@@ -160,14 +124,6 @@ public class PlacementPlannerTests extends LuceneTestCase {
     assertEquals(expected, names(null, unmapped(FLOATS), true));
     assertEquals(List.of(), names(Placement.MAPPED_GRAPH, FLOATS, false));
     assertEquals(List.of(), names(Placement.MAPPED_GRAPH, unmapped(FLOATS), true));
-  }
-
-  public void testWithoutRawVectors() {
-    SegmentShape shape =
-        new SegmentShape(1000, 128, VectorEncoding.FLOAT32, 64, 32, false, true, false, null, 0);
-    assertEquals(
-        List.of("IN_MEMORY/CALLER", "MAPPED_GRAPH/CALLER", "HOST_FETCH/CALLER"),
-        names(null, shape, true));
   }
 
   /** Each placement gives way to the next one byte below what it takes. */

@@ -249,7 +249,7 @@ public class SelectionTests extends LuceneTestCase {
   public void testMethodsAreChosen() {
     for (int round = 0; round < 20; round++) {
       int n = 1 + random().nextInt(device ? 100_000 : 5_000);
-      int k = 1 + random().nextInt(random().nextInt(4) == 0 ? n : Math.min(n, 300));
+      int k = 1 + random().nextInt(Math.min(n, random().nextInt(4) == 0 ? 16_384 : 300));
       try (Selection selection = new Selection(driver, DeviceBudget.UNLIMITED, SCRATCH);
           Case input = new Case(Kind.RANDOM, 1 + random().nextInt(5), n, k)) {
         input.check(selection, null);

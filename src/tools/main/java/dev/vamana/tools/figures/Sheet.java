@@ -29,6 +29,8 @@ public enum Sheet {
   FILTERS(3, "placement", "share", "kind", "recall", "qps", "stock_recall", "stock_qps"),
   /** Searches beside indexing: latencies of all requests. */
   NRT(3, "kind", "rate", "clients", "searches", "p50_ms", "p99_ms", "max_ms", "docs"),
+  /** Batches over several devices: segments of the index, and queries a second. */
+  DEVICES(4, "method", "placement", "segments", "devices", "recall", "qps"),
   /** Tests that ran on the device. */
   TESTS(1, "test", "outcome", "seconds");
 

@@ -20,6 +20,7 @@ import dev.vamana.search.SegmentView;
 import dev.vamana.search.WalkParameters;
 import dev.vamana.tools.callers.Callers;
 import dev.vamana.tools.datasets.Recall;
+import dev.vamana.tools.figures.Sheet;
 import java.io.IOException;
 import java.time.Duration;
 import java.util.ArrayList;
@@ -112,15 +113,25 @@ final class DevicesStage implements Stage {
       ask(set, knn, walk, batch, context.options().seconds());
       long uploads = uploads(executor);
       Callers.Times times = ask(set, knn, walk, batch, 3 * context.options().seconds());
-      context.searched(
-          set.subject(),
-          kind.method() + " " + views.size() + " segments on " + count + " devices",
-          placement.settingName(),
-          batch,
-          CALLERS,
+      context
+          .figures()
+          .add(
+              Sheet.DEVICES,
+              set.subject(),
+              kind.method(),
+              placement.settingName(),
+              views.size(),
+              count,
+              recall,
+              times.perSecond() * batch);
+      context.say(
+          "%s %s: %d segments on %d devices: recall %.4f, %,.0f queries/s",
+          set.subject().set(),
+          kind.method(),
+          views.size(),
+          count,
           recall,
-          times.perSecond() * batch,
-          times.quantile(0.5));
+          times.perSecond() * batch);
       context.say(
           "items by device since the beginning: %s, uploads %d, of them while measured %d",
           executor.statistics().stream().map(each -> each.counter("routed", "items")).toList(),
@@ -293,16 +304,17 @@ final class DevicesStage implements Stage {
     }
   }
 
-  /** Waits until the only segment has been copied, if another device has room. */
+  /** Waits for copies, where one device has all segments and another has room. */
   private static void settleCopies(DevicesExecutor executor, List<SegmentView> views, int count)
       throws InterruptedException {
     long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(COPY_SECONDS);
     while (count > 1
-        && views.size() == 1
-        && executor.devices(views.get(0)).size() < 2
+        && views.stream().map(executor::devices).distinct().count() == 1
+        && executor.devices(views.get(0)).size() == 1
         && System.nanoTime() < end) {
       Thread.sleep(2);
     }
+    settle(executor, views);
   }
 
   private WalkParameters walk(Placement placement, int beam) {

@@ -27,8 +27,6 @@ record Lane(String method, String name, boolean quantized, SearchExecutor execut
   /** In place of the name of a placement. */
   static final String CPU = "cpu";
 
-  private static final int K = BenchStage.K;
-
   /**
    * Opens an executor and waits until it serves the segments.
    *
@@ -66,11 +64,11 @@ record Lane(String method, String name, boolean quantized, SearchExecutor execut
         : options.placementsOr(usual);
   }
 
-  /** Returns a walk with as many parents as a node's walks have by default. */
+  /** Returns a walk with as many parents a step as a node takes for {@code beam} candidates. */
   WalkParameters walk(int beam) {
     WalkParameters walk =
         quantized ? WalkParameters.quantized(beam, 0) : WalkParameters.exact(beam);
-    return walk.withParents(executor.defaultWalk(K).parents());
+    return walk.withParents(executor.defaultWalk(beam).parents());
   }
 
   /** Throws if the CPU answered items of the GPU. */

@@ -71,7 +71,7 @@ public class SimulatedGpuIT {
       index.forceMerge();
       assertBuiltByTheDevice(node);
       index.delete(0, COUNT, doc -> doc < DELETED);
-      Map<?, ?> stats = stats(node);
+      Map<?, ?> stats = SimulatedGpuNode.stats(node);
       assertEquals("required", NodeClient.at(stats, "state", "enabled"));
       assertEquals("ready", NodeClient.at(stats, "state", "state"));
       assertEquals(true, NodeClient.at(stats, "state", "usable"));
@@ -84,13 +84,13 @@ public class SimulatedGpuIT {
       Scrape.assertSameAsJson(node.client(), "/_vamana/nodes/stats");
       node.client().delete("/photos");
       // lanes keep their scratch
-      long scratch = counter(node, "memory", "scratch", "used_in_bytes");
+      long scratch = SimulatedGpuNode.counter(node, "memory", "scratch", "used_in_bytes");
       assertEquals(scratch, awaitUsed(node, "device", scratch));
-      long built = counter(node, "build", "gpu", "graphs", "count");
+      long built = SimulatedGpuNode.counter(node, "build", "gpu", "graphs", "count");
       createMapped(node, "apart", 0);
       // the merge keeps the rows of the larger half and inserts the other
-      assertTrue(counter(node, "build", "graphs", "nodes_reused") > 0);
-      assertEquals(built + 1, counter(node, "build", "gpu", "graphs", "count"));
+      assertTrue(SimulatedGpuNode.counter(node, "build", "graphs", "nodes_reused") > 0);
+      assertEquals(built + 1, SimulatedGpuNode.counter(node, "build", "gpu", "graphs", "count"));
       createMapped(node, "compound", 1);
       node.stop();
       log = node.log();
@@ -99,11 +99,11 @@ public class SimulatedGpuIT {
     try (RunningNode node = RunningNode.start(home, options("mapped-graph"))) {
       for (String name : List.of("apart", "compound")) {
         assertAnsweredByTheDevice(node, new TestIndex(node.client(), name));
-        assertTrue(counter(node, "memory", "page_cache", "used_in_bytes") > 0);
+        assertTrue(SimulatedGpuNode.counter(node, "memory", "page_cache", "used_in_bytes") > 0);
       }
       assertEquals(
-          sum(node, "by_placement"),
-          counter(node, "executor", "items", "by_placement", "mapped-graph"));
+          SimulatedGpuNode.onDevice(node),
+          SimulatedGpuNode.counter(node, "executor", "items", "by_placement", "mapped-graph"));
       // whoever deletes an index unmaps its files, which the device must not read any more then
       node.client().delete("/apart");
       node.client().delete("/compound");
@@ -115,8 +115,9 @@ public class SimulatedGpuIT {
   }
 
   private static void assertBuiltByTheDevice(RunningNode node) throws IOException {
-    assertTrue(counter(node, "build", "gpu", "graphs", "count") > 0);
-    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "build", "gpu", "graphs", "on_cpu");
+    assertTrue(SimulatedGpuNode.counter(node, "build", "gpu", "graphs", "count") > 0);
+    Map<?, ?> onCpu =
+        (Map<?, ?>) NodeClient.at(SimulatedGpuNode.stats(node), "build", "gpu", "graphs", "on_cpu");
     onCpu.forEach(
         (reason, count) ->
             assertTrue(reason + " " + count, reason.equals("too_small") || count.equals(0)));
@@ -124,13 +125,14 @@ public class SimulatedGpuIT {
 
   /** Pinned while the node runs, each plan answers, and the statistics tell so. */
   private static void assertPlansAreCounted(RunningNode node, TestIndex index) throws IOException {
-    assertTrue(counter(node, "executor", "items", "by_plan", "graph") >= QUERIES);
-    assertEquals(0, counter(node, "executor", "items", "by_plan", "scan"));
+    assertTrue(SimulatedGpuNode.counter(node, "executor", "items", "by_plan", "graph") >= QUERIES);
+    assertEquals(0, SimulatedGpuNode.counter(node, "executor", "items", "by_plan", "scan"));
     pin(node, "\"exact\"");
     assertAnsweredByTheDevice(node, index);
     String[] scan = {"executor", "items", "by_plan", "scan"};
     String[] gather = {"executor", "items", "by_plan", "gather"};
-    assertEquals(QUERIES, counter(node, scan) + counter(node, gather));
+    assertEquals(
+        QUERIES, SimulatedGpuNode.counter(node, scan) + SimulatedGpuNode.counter(node, gather));
     float[] query = VECTORS.vector(500);
     Map<Integer, Double> scores =
         new HashMap<>(VECTORS.scores(query, Similarity.L2_NORM, doc -> doc >= DELETED));
@@ -141,10 +143,11 @@ public class SimulatedGpuIT {
         COUNT - DELETED,
         Answers.profiledDistances(index.search(profiled + TestVectors.json(query) + "}}")));
     pin(node, "\"cpu\"");
-    long onCpu = counter(node, "executor", "items", "on_cpu", "planned");
+    long onCpu = SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "planned");
     index.knn("v", query, 10, 60);
-    assertEquals(onCpu + 1, counter(node, "executor", "items", "on_cpu", "planned"));
-    assertEquals(onCpu + 1, counter(node, "executor", "items", "by_plan", "cpu"));
+    assertEquals(
+        onCpu + 1, SimulatedGpuNode.counter(node, "executor", "items", "on_cpu", "planned"));
+    assertEquals(onCpu + 1, SimulatedGpuNode.counter(node, "executor", "items", "by_plan", "cpu"));
     pin(node, "null");
   }
 
@@ -182,9 +185,9 @@ public class SimulatedGpuIT {
     index.forceMerge();
     index.delete(0, COUNT, doc -> doc < DELETED);
     String[] lists = {"executor", "items", "by_plan", "lists"};
-    long before = counter(node, lists);
+    long before = SimulatedGpuNode.counter(node, lists);
     assertAnsweredByTheDevice(node, index);
-    assertTrue(counter(node, lists) >= before + QUERIES);
+    assertTrue(SimulatedGpuNode.counter(node, lists) >= before + QUERIES);
     String columns = "placement,state,codes.disk,device";
     String row =
         node.client()
@@ -216,7 +219,7 @@ public class SimulatedGpuIT {
 
   private static void assertAnsweredByTheDevice(RunningNode node, TestIndex index)
       throws IOException {
-    long before = sum(node, "by_placement");
+    long before = SimulatedGpuNode.onDevice(node);
     double recall = 0;
     for (int i = 0; i < QUERIES; i++) {
       float[] query = VECTORS.vector(i * (COUNT / QUERIES));
@@ -226,8 +229,11 @@ public class SimulatedGpuIT {
       recall += Answers.recall(scores, 10, answer) / QUERIES;
     }
     assertTrue("recall " + recall, recall >= 0.9);
-    assertTrue(stats(node).toString(), sum(node, "by_placement") >= before + QUERIES);
-    Map<?, ?> onCpu = (Map<?, ?>) NodeClient.at(stats(node), "executor", "items", "on_cpu");
+    assertTrue(
+        SimulatedGpuNode.stats(node).toString(),
+        SimulatedGpuNode.onDevice(node) >= before + QUERIES);
+    Map<?, ?> onCpu =
+        (Map<?, ?>) NodeClient.at(SimulatedGpuNode.stats(node), "executor", "items", "on_cpu");
     onCpu.forEach((reason, count) -> assertEquals(reason.toString(), 0, count));
   }
 
@@ -245,13 +251,13 @@ public class SimulatedGpuIT {
       String field = format.equals("columns") ? "va" : "v";
       String body =
           "{\"field\": \"" + field + "\", \"k\": 10, \"num_candidates\": 60, \"query_vectors\": ";
-      long items = sum(node, "by_placement");
-      long launches = counter(node, "executor", "launches", "count");
+      long items = SimulatedGpuNode.onDevice(node);
+      long launches = SimulatedGpuNode.counter(node, "executor", "launches", "count");
       Map<String, Object> answer =
           node.client()
               .post("/" + index.name() + "/_vamana/search?format=" + format, body + vectors + "}");
-      assertEquals(items + QUERIES, sum(node, "by_placement"));
-      assertEquals(launches + 1, counter(node, "executor", "launches", "count"));
+      assertEquals(items + QUERIES, SimulatedGpuNode.onDevice(node));
+      assertEquals(launches + 1, SimulatedGpuNode.counter(node, "executor", "launches", "count"));
       List<?> answers = (List<?>) answer.get(format.equals("columns") ? "ids" : "responses");
       assertEquals(QUERIES, answers.size());
       for (int i = 0; i < QUERIES; i++) {
@@ -274,25 +280,10 @@ public class SimulatedGpuIT {
     }
   }
 
-  private static Map<?, ?> stats(RunningNode node) throws IOException {
-    Map<?, ?> nodes = (Map<?, ?>) node.client().get("/_vamana/nodes/stats").get("nodes");
-    return (Map<?, ?>) nodes.values().iterator().next();
-  }
-
-  private static long counter(RunningNode node, String... path) throws IOException {
-    Object value = NodeClient.at(stats(node), (Object[]) path);
-    return value == null ? 0 : ((Number) value).longValue();
-  }
-
-  private static long sum(RunningNode node, String group) throws IOException {
-    return ((Map<?, ?>) NodeClient.at(stats(node), "executor", "items", group))
-        .values().stream().mapToLong(value -> ((Number) value).longValue()).sum();
-  }
-
   /** Waits for the self-test, during which the CPU builds and searches. */
   private static void awaitUsable(RunningNode node) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
-    while (NodeClient.at(stats(node), "state", "usable").equals(false)) {
+    while (NodeClient.at(SimulatedGpuNode.stats(node), "state", "usable").equals(false)) {
       assertTrue("the device was not usable in time", System.nanoTime() < deadline);
     }
   }
@@ -300,9 +291,9 @@ public class SimulatedGpuIT {
   /** Readers are closed a moment after the index is deleted. */
   private static long awaitUsed(RunningNode node, String name, long least) throws IOException {
     long deadline = System.nanoTime() + AWAIT_NANOS;
-    long value = counter(node, "memory", name, "used_in_bytes");
+    long value = SimulatedGpuNode.counter(node, "memory", name, "used_in_bytes");
     while (value > least && System.nanoTime() < deadline) {
-      value = counter(node, "memory", name, "used_in_bytes");
+      value = SimulatedGpuNode.counter(node, "memory", name, "used_in_bytes");
     }
     return value;
   }

@@ -1,7 +1,6 @@
 package dev.vamana.elasticsearch;
 
 import static org.junit.Assert.assertEquals;
-import static org.junit.Assert.assertNull;
 import static org.junit.Assert.assertTrue;
 
 import dev.vamana.elasticsearch.TestVectors.Similarity;
@@ -29,10 +28,6 @@ public class OptInTemplateIT {
     ExampleTemplates.put(client, ExampleTemplates.FOR_ALL);
   }
 
-  private void create(String index, String properties) throws IOException {
-    client.put("/" + index, Json.of("{\"mappings\": {\"properties\": {%s}}}", properties));
-  }
-
   private TestIndex filled(String index, TestVectors vectors) throws IOException {
     TestIndex filled = new TestIndex(client, index);
     filled.index(0, vectors.count(), doc -> "{\"embedding\": " + vectors.json(doc) + "}");
@@ -57,22 +52,6 @@ public class OptInTemplateIT {
   }
 
   @Test
-  public void testIndicesWithoutVectors() throws IOException {
-    create("opt-in-words", "\"word\": {\"type\": \"keyword\"}");
-    assertEquals("true", enabled("opt-in-words"));
-    new TestIndex(client, "opt-in-words").index(0, 3, doc -> "{\"word\": \"w" + doc + "\"}");
-    Map<String, Object> found = client.get("/opt-in-words/_search?q=word:w1");
-    assertEquals(1, Answers.hits(found).size());
-  }
-
-  @Test
-  public void testFieldsWithoutGraph() throws IOException {
-    create("opt-in-flat", TestIndex.denseVector("embedding", "float", DIMS, "cosine", "flat"));
-    assertEquals("true", enabled("opt-in-flat"));
-    filled("opt-in-flat", VECTORS).assertSegmentsInOurFormat(false);
-  }
-
-  @Test
   public void testAnIndexCanOptOut() throws IOException {
     client.put(
         "/opt-in-not",
@@ -82,17 +61,6 @@ public class OptInTemplateIT {
             """,
             TestIndex.denseVector("embedding", "float", DIMS, "cosine", "hnsw")));
     filled("opt-in-not", VECTORS).assertSegmentsInOurFormat(false);
-  }
-
-  @Test
-  public void testHiddenIndicesAndOtherTemplates() throws IOException {
-    client.put("/.opt-in-hidden", "{\"settings\": {\"index.hidden\": true}}");
-    assertNull(enabled(".opt-in-hidden"));
-    client.put(
-        "/_index_template/opt-in-other",
-        "{\"index_patterns\": [\"opt-in-other*\"], \"priority\": 100, \"template\": {}}");
-    client.put("/opt-in-other-1", "{}");
-    assertNull(enabled("opt-in-other-1"));
   }
 
   /** Elasticsearch maps arrays of 128 floats and more to vectors, with its own choice of type. */

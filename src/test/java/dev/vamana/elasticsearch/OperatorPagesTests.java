@@ -6,8 +6,6 @@ import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
 import java.util.List;
-import java.util.regex.Pattern;
-import java.util.stream.Stream;
 import org.apache.lucene.tests.util.LuceneTestCase;
 import org.elasticsearch.common.settings.Setting;
 import org.elasticsearch.common.settings.Settings;
@@ -18,7 +16,6 @@ public class OperatorPagesTests extends LuceneTestCase {
   private static final Path STATISTICS = Path.of("docs/operators/statistics.md");
   private static final Path TROUBLESHOOTING = Path.of("docs/operators/troubleshooting.md");
   private static final Path EXAMPLES = Path.of("docs/operators/examples.md");
-  private static final Pattern CONCATENATION = Pattern.compile("\"\\s*\\+\\s*\"");
 
   @BeforeClass
   public static void readyServerClasses() {
@@ -40,19 +37,6 @@ public class OperatorPagesTests extends LuceneTestCase {
     for (Trouble.Kind kind : Trouble.Kind.values()) {
       assertTrue(kind.label(), statistics.contains("\n| `" + kind.label() + "` |"));
     }
-  }
-
-  /** All sources of the plugin, with the parts of split strings put together. */
-  private static String sources() throws IOException {
-    StringBuilder sources = new StringBuilder();
-    for (String module : List.of("lucene", "gpu", "elasticsearch")) {
-      try (Stream<Path> files = Files.walk(Path.of("src", module, "main/java"))) {
-        for (Path file : files.filter(each -> each.toString().endsWith(".java")).toList()) {
-          sources.append(Files.readString(file));
-        }
-      }
-    }
-    return CONCATENATION.matcher(sources).replaceAll("");
   }
 
   public void testSettingsOfTheExampleAreAccepted() throws IOException {
