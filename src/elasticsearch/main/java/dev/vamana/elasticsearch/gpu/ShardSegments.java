@@ -20,8 +20,8 @@ import org.apache.lucene.index.LeafReaderContext;
 import org.apache.lucene.index.SegmentReader;
 
 /**
- * The vector fields in this plugin's format in the segments of a reader, together with the executor
- * that searches them. Valid as long as the reader is open.
+ * The vector fields in this plugin's format and accelerated ones in the segments of a reader,
+ * together with the executor that searches them. Valid as long as the reader is open.
  */
 final class ShardSegments {
 

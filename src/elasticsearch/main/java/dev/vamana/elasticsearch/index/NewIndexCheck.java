@@ -3,6 +3,7 @@ package dev.vamana.elasticsearch.index;
 import dev.vamana.pq.SharedCodebook;
 import java.time.Instant;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 import java.util.function.Function;
 import org.elasticsearch.cluster.metadata.ProjectMetadata;
@@ -29,20 +30,9 @@ import org.elasticsearch.xcontent.XContentType;
 public final class NewIndexCheck implements IndexSettingProvider {
   private static final List<String> FILTER_TYPES =
       List.of(
-          "keyword",
-          "boolean",
-          "ip",
-          "date",
-          "date_nanos",
-          "byte",
-          "short",
-          "integer",
-          "long",
-          "unsigned_long",
-          "half_float",
-          "float",
-          "double",
-          "scaled_float");
+          ("keyword boolean ip date date_nanos byte short integer long unsigned_long half_float"
+                  + " float double scaled_float")
+              .split(" "));
 
   private final Function<String, SharedCodebook> codebooks;
 
@@ -144,17 +134,15 @@ public final class NewIndexCheck implements IndexSettingProvider {
       return;
     }
     throw new IllegalArgumentException(
-        "Invalid value ["
-            + field
-            + "] for setting ["
-            + VamanaSettings.FILTER_FIELD.getKey()
-            + "]: that field has type ["
-            + type
-            + "]"
-            + (docValues ? "" : " without [doc_values]")
-            + ", allowed are "
-            + FILTER_TYPES
-            + " with doc values");
+        String.format(
+            Locale.ROOT,
+            "Invalid value [%s] for setting [%s]: that field has type [%s]%s, allowed are %s with"
+                + " doc values",
+            field,
+            VamanaSettings.FILTER_FIELD.getKey(),
+            type,
+            docValues ? "" : " without [doc_values]",
+            FILTER_TYPES));
   }
 
   /** Whether Elasticsearch's default for the field is to fetch more hits and score them again. */

@@ -20,9 +20,10 @@ import org.elasticsearch.common.util.concurrent.EsExecutors;
 /**
  * The settings of indices, and the node settings that concern builds.
  *
- * <p>The index settings of this class can be given when an index is created or while it is closed,
- * because the shards of an open index fix the format when they open. Values out of range are
- * rejected with an {@link IllegalArgumentException} that names setting, value and range.
+ * <p>The index settings of this class can be given when an index is created, while it is closed, or
+ * with {@code reopen=true}, because the shards of an open index fix the format when they open.
+ * Values out of range are rejected with an {@link IllegalArgumentException} that names setting,
+ * value and range.
  */
 public final class VamanaSettings {
   /** Start of the names of all index settings. */

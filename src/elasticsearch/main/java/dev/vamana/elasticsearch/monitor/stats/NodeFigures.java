@@ -49,6 +49,7 @@ final class NodeFigures {
           residency.waits.count                     | counter | upload_waits/count           | Lookups that waited for an upload.
           residency.waits.time_in_millis            | counter | upload_waits/nanos           | Time of lookups waiting for an upload.
           residency.moves                           | counter | balance/moves                | Segments moved between devices.
+          residency.copies                          | counter | balance/copies               | Segments copied to a second device.
           executor.items.requested                  | counter | items/requested              | Items of searches: a query in a segment.
           executor.items.by_placement.<placement>   | counter | items_by_placement/<placement> | Items that the GPU answered, by the placement of the segment.
           executor.items.on_cpu.<reason>            | counter | items_on_cpu/<reason>        | Items that the CPU answered, and why.

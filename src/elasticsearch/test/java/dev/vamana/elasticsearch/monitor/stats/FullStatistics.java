@@ -47,7 +47,7 @@ record FullStatistics(GpuStats gpu, List<DeviceStats> devices, BuildStatistics.S
                   "scratch_bytes",
                   "page_cache_bytes",
                   "page_cache_limit_bytes")),
-          Map.entry("balance", List.of("moves")),
+          Map.entry("balance", List.of("moves", "copies")),
           Map.entry("routed", List.of("segments", "items")),
           Map.entry("contexts", List.of("opened", "lost", "failed_attempts", "wrong_answers")),
           Map.entry("ids", List.of("used", "limit")),
