@@ -10,6 +10,7 @@ import java.io.IOException;
 import java.lang.foreign.MemorySegment;
 import java.lang.foreign.ValueLayout;
 import java.nio.ByteOrder;
+import java.util.List;
 import java.util.concurrent.atomic.LongAdder;
 import org.apache.lucene.store.IndexOutput;
 
@@ -101,7 +102,7 @@ public final class SubsetGraphs implements Closeable {
     PairDistanceFactory within = distances.among(subset);
     try (VamanaGraph graph =
         new VamanaBuilder(within, parameters, threads, memory, abort)
-            .build(center(within.create(), subset.length), null)) {
+            .build(center(within.create(), subset.length), List.of())) {
       MemorySegment target = rows.segment();
       int[] row = new int[graph.rows().maxDegree()];
       for (int node = 0; node < subset.length; node++) {
