@@ -107,13 +107,20 @@ constexpr uint32_t kLongList = 512;
 constexpr uint32_t kShortList = 128;
 constexpr uint32_t kShortListOfOne = 48;
 
+// Least warps that keep a worklist together. For compute capability 12.0 NVRTC 12.9 crashes on fewer than eight.
+#if defined(__CUDA_ARCH__) && __CUDA_ARCH__ >= 1200
+constexpr int kLeastTogether = 8;
+#else
+constexpr int kLeastTogether = 2;
+#endif
+
 // Whether all warps of the block merge new keys into the worklist, not one of them.
 template <class W>
 __device__ __forceinline__ bool merges_together(const W& w) {
   const uint32_t beam = w.control.item.beam;
   const uint32_t few = w.control.item.parents == 1 ? kShortListOfOne : kShortList;
   return W::kWarps > 8 ||
-         (W::kWarps > 1 && (beam > kLongList || (W::kWarps == 8 && beam <= few)));
+         (W::kWarps >= kLeastTogether && (beam > kLongList || (W::kWarps == 8 && beam <= few)));
 }
 
 }  // namespace vamana

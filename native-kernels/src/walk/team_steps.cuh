@@ -225,7 +225,7 @@ __device__ __forceinline__ void walk(W& w) {
   if constexpr (W::kWarps > 8) {
     walk_together(w);
   } else {
-    if constexpr (W::kWarps > 1) {
+    if constexpr (W::kWarps >= kLeastTogether) {
       if (merges_together(w)) {
         walk_together(w);
         return;
