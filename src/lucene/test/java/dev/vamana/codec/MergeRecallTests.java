@@ -76,9 +76,9 @@ public class MergeRecallTests extends LuceneTestCase {
   public void testMergingAgainAndAgainKeepsRecall() throws IOException {
     int size = 2000;
     float[][] vectors = Segments.clustered(random(), size, DIMENSION);
-    float[][] queries = near(vectors, 200);
+    float[][] queries = near(vectors, 1_000);
     VamanaParameters parameters =
-        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+        Segments.SMALL.withGraph(32, 64, 1.2f).withThresholds(0, Integer.MAX_VALUE);
     double merged;
     double fresh;
     try (Directory directory = newDirectory();
@@ -102,7 +102,7 @@ public class MergeRecallTests extends LuceneTestCase {
     int merges = 100;
     float[][] vectors = Segments.clustered(random(), size + merges * changed, DIMENSION);
     VamanaParameters parameters =
-        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+        Segments.SMALL.withGraph(32, 64, 1.2f).withThresholds(0, Integer.MAX_VALUE);
     float[][] last = Arrays.copyOfRange(vectors, merges * changed, vectors.length);
     float[][] queries = near(last, 2_000);
     double merged;
@@ -131,9 +131,9 @@ public class MergeRecallTests extends LuceneTestCase {
     int size = 3_000;
     int sources = 10;
     float[][] vectors = Segments.clustered(random(), size, DIMENSION);
-    float[][] queries = near(vectors, 200);
+    float[][] queries = near(vectors, 1_000);
     VamanaParameters parameters =
-        Segments.SMALL.withGraph(16, 48, 1.2f).withThresholds(0, Integer.MAX_VALUE);
+        Segments.SMALL.withGraph(32, 64, 1.2f).withThresholds(0, Integer.MAX_VALUE);
     double merged;
     double fresh;
     try (Directory directory = newDirectory();
