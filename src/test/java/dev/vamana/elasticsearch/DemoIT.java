@@ -27,7 +27,7 @@ public class DemoIT {
       "--queries=12",
       "--seconds=0.1",
       "--gpu=required",
-      "--plan=graph",
+      "--plan=exact",
       "--out=" + OUT
     };
     int status = Demo.run(arguments, null, out);

@@ -71,6 +71,11 @@ public final class CellTrial {
           + (ACCELERATED.contains(this) ? "-gpu" : "");
     }
 
+    /** Returns the name in figures. */
+    String label() {
+      return ACCELERATED.contains(this) ? "gpu_" + type : type;
+    }
+
     /** Whether the node's GPU may answer. */
     boolean usesGpu() {
       return this == GPU || ACCELERATED.contains(this);
@@ -230,7 +235,7 @@ public final class CellTrial {
     figures.add(
         Sheet.SIZES,
         plan.subject(),
-        name.replaceFirst("cells-[0-9]+-", ""),
+        method.label(),
         segments,
         index.bytes(),
         offHeap == null ? "" : offHeap);
