@@ -72,7 +72,7 @@ __device__ __forceinline__ void repeat_first(const KMeans& p, uint32_t s, uint32
   }
 }
 
-// Draws all centroids, or those of empty clusters.
+// Draws all centroids, or new centroids for empty clusters.
 __device__ __forceinline__ void fill(const KMeans& p) {
   __shared__ DrawShared shared;
   const uint32_t s = blockIdx.x;

@@ -10,7 +10,7 @@ import org.junit.Before;
 import org.junit.ClassRule;
 import org.junit.Test;
 
-/** What endpoints answer to requests of any kind: a status, and parts of the body. */
+/** Sends good and bad requests to each endpoint, and compares the status and parts of the body. */
 public class EndpointsIT {
 
   @ClassRule public static final SharedCluster CLUSTER = SharedCluster.ONE_NODE;

@@ -67,7 +67,7 @@ final class Placed {
 
   /** Begins a move. A copy on the new device becomes the segment, a copy elsewhere is gone. */
   void moveTo(int to) {
-    dropCopy(false);
+    dropCopy();
     next = to;
   }
 
@@ -96,14 +96,10 @@ final class Placed {
     copy = to;
   }
 
-  /**
-   * Forgets the copy.
-   *
-   * @param wanted whether another one may be made
-   */
-  void dropCopy(boolean wanted) {
+  /** Forgets the copy; the next large call asks for another one. */
+  void dropCopy() {
     copy = NONE;
-    copyWanted = wanted;
+    copyWanted = false;
   }
 
   /** Ends a move: the new device answers. */

@@ -124,7 +124,6 @@ final class Placements {
       }
     }
     int relative = -1;
-    int roomiest = -1;
     long[] room = room();
     for (Member member : members) {
       int d = member.index();
@@ -133,10 +132,9 @@ final class Placements {
         if (family[d] > 0 && takes && (relative < 0 || family[d] > family[relative])) {
           relative = d;
         }
-        roomiest = roomiest < 0 || room[d] > room[roomiest] ? d : roomiest;
       }
     }
-    return relative >= 0 ? relative : roomiest;
+    return relative >= 0 ? relative : roomiest(room, -1);
   }
 
   private long capacity(Member member) {
@@ -203,25 +201,25 @@ final class Placements {
     if (placed.hasCopy()) {
       DevicePresence.State state = state(placed, members.get(placed.copy()));
       if (state == DevicePresence.State.REFUSED || state == DevicePresence.State.NO_DEVICE) {
-        dropCopy(placed, state == DevicePresence.State.NO_DEVICE, changes);
+        dropCopy(placed, changes);
       }
     }
   }
 
-  private void dropCopy(Placed placed, boolean wanted, List<Runnable> changes) {
+  private void dropCopy(Placed placed, List<Runnable> changes) {
     Member member = members.get(placed.copy());
-    placed.dropCopy(wanted);
+    placed.dropCopy();
     changes.add(() -> member.executor().release(placed.view));
   }
 
   /** Drops copies from devices that need the memory. */
   private void dropCopies(List<Runnable> changes) {
+    long[] room = roomBesideCopies();
     for (Placed placed : segments.values()) {
-      if (placed.hasCopy()) {
-        Member member = members.get(placed.copy());
-        if (roomBesideCopies(member) < capacity(member) / 10) {
-          dropCopy(placed, true, changes);
-        }
+      int device = placed.copy();
+      if (placed.hasCopy() && room[device] < capacity(members.get(device)) / 10) {
+        room[device] += placed.bytes();
+        dropCopy(placed, changes);
       }
     }
   }
@@ -233,28 +231,34 @@ final class Placements {
     if (placed.lacksCopy() == false || segments.containsKey(placed.view) == false) {
       return;
     }
-    Member roomiest = null;
-    for (Member member : members) {
-      if (member.index() != placed.device()
-          && member.executor().usable()
-          && (roomiest == null || roomBesideCopies(member) > roomBesideCopies(roomiest))) {
-        roomiest = member;
-      }
-    }
-    if (roomiest != null && roomBesideCopies(roomiest) - placed.bytes() >= capacity(roomiest) / 4) {
-      Member target = roomiest;
-      placed.copyTo(target.index());
+    long[] room = roomBesideCopies();
+    int roomiest = roomiest(room, placed.device());
+    if (roomiest >= 0 && room[roomiest] - placed.bytes() >= capacity(members.get(roomiest)) / 4) {
+      placed.copyTo(roomiest);
       copies.increment();
-      changes.add(() -> target.executor().warm(placed.view));
+      changes.add(() -> members.get(roomiest).executor().warm(placed.view));
     }
   }
 
-  private long roomBesideCopies(Member member) {
-    return room()[member.index()]
-        - segments.values().stream()
-            .filter(placed -> placed.hasCopy() && placed.copy() == member.index())
-            .mapToLong(Placed::bytes)
-            .sum();
+  /** Returns the bytes of each device that neither a segment nor a copy takes. */
+  private long[] roomBesideCopies() {
+    long[] room = room();
+    segments.values().stream()
+        .filter(Placed::hasCopy)
+        .forEach(placed -> room[placed.copy()] -= placed.bytes());
+    return room;
+  }
+
+  /** Returns the usable device with the most room but for one, or -1. */
+  private int roomiest(long[] room, int except) {
+    int roomiest = -1;
+    for (Member member : members) {
+      int d = member.index();
+      if (d != except && member.executor().usable() && (roomiest < 0 || room[d] > room[roomiest])) {
+        roomiest = d;
+      }
+    }
+    return roomiest;
   }
 
   private void begin(Placed placed, List<Runnable> changes) {
@@ -263,7 +267,7 @@ final class Placements {
       return;
     }
     if (placed.hasCopy() && placed.copy() != target) {
-      dropCopy(placed, true, changes);
+      dropCopy(placed, changes);
     }
     placed.moveTo(target);
     moves.increment();
